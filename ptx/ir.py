@@ -1,0 +1,577 @@
+"""What a PTX module is, as frozen data: operands, instructions, declarations, functions, modules.
+
+The builder and the parser make these; the checker, the printer, the emulator and the assembler read them. Equality is
+structural and ignores where a thing was written, so ``parse(str(module)) == module``.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, Union
+
+from ptx import types
+from ptx.errors import Place, PtxError
+
+if TYPE_CHECKING:
+    from ptx.isa.notation import Variant
+
+
+# ---------------------------------------------------------------- operands
+
+
+class Owner(Protocol):
+    """Who made a register and emits what its operators mean: a kernel under construction."""
+
+    def operate(self, operator: str, a: Any, b: Any) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reg:
+    """A register. In a kernel under construction, operators on it emit one instruction each."""
+
+    name: str
+    """With its percent sign, ``%r7``."""
+    type: str
+    """As declared: a member of :data:`ptx.types.FUNDAMENTAL`."""
+    space: str | None = None
+    """The state space it is known to point into, ``"generic"`` included; None for a plain value."""
+    owner: Owner | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reg) and self.name == other.name and self.type == other.type
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"{self.name}:{self.type}"
+
+    def _operate(self, operator: str, a: Any, b: Any) -> Any:
+        if self.owner is None:
+            raise PtxError(f"{self.name} belongs to no kernel under construction: {operator} cannot be emitted")
+        return self.owner.operate(operator, a, b)
+
+    def __add__(self, other: Any) -> Any:
+        return self._operate("+", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._operate("+", self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._operate("-", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._operate("-", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._operate("*", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._operate("*", self, other)
+
+    def __lshift__(self, other: Any) -> Any:
+        return self._operate("<<", self, other)
+
+    def __rshift__(self, other: Any) -> Any:
+        return self._operate(">>", self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._operate("&", self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return self._operate("&", self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return self._operate("|", self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return self._operate("|", self, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._operate("^", self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return self._operate("^", self, other)
+
+    def __invert__(self) -> Any:
+        if self.type == "pred":
+            return Not(self)
+        return self._operate("~", self, None)
+
+    def __bool__(self) -> bool:
+        raise PtxError(
+            f"{self.name} has no value while the kernel is built: a Python `if`, `while`, `and` or `or` cannot test it; "
+            "compare with k.setp and use k.when(p) or k.branch(p)",
+            self._place(),
+        )
+
+    def _refuse(self, other: Any) -> Any:
+        raise PtxError(
+            f"registers are compared by k.setp, as in p = k.setp.lt.{self.type}(a, b); "
+            "Python's <, <=, > and >= have no value while the kernel is built",
+            self._place(),
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
+    def _place(self) -> Place | None:
+        return getattr(self.owner, "here", lambda: None)()
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """A negated predicate, ``!%p1``; ``~p`` in Python."""
+
+    reg: Reg
+
+    def __invert__(self) -> Reg:
+        return self.reg
+
+    def __bool__(self) -> bool:
+        return bool(self.reg)
+
+    def __str__(self) -> str:
+        return f"!{self.reg}"
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A special register, ``%tid.x``."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Imm:
+    """A literal, by its PTX spelling: ``-4``, ``0x1F``, ``42U``, ``0f3F800000``, ``0d...``, ``1.5``."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def is_float(self) -> bool:
+        return self.text[:2].lower() in ("0f", "0d") or "." in self.text or (
+            "e" in self.text.lower() and self.text[:2].lower() != "0x"
+        )
+
+    @property
+    def value(self) -> int | float:
+        """The number it spells; ``0f`` and ``0d`` literals are read from their bits."""
+        head = self.text[:2].lower()
+        if head == "0f":
+            return float(struct.unpack(">f", bytes.fromhex(self.text[2:]))[0])
+        if head == "0d":
+            return float(struct.unpack(">d", bytes.fromhex(self.text[2:]))[0])
+        if self.is_float:
+            return float(self.text)
+        sign, digits = (-1, self.text[1:]) if self.text[0] == "-" else (1, self.text)
+        digits = digits.rstrip("uU")
+        if len(digits) > 1 and digits[0] == "0" and digits[1] not in "xXbB":
+            return sign * int(digits, 8)
+        return sign * int(digits, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """The name of a variable, a parameter or a function, with a byte offset: ``tile+16``."""
+
+    name: str
+    offset: int = 0
+    space: str | None = field(default=None, compare=False)
+    """The state space it lies in, where known."""
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.offset:+d}" if self.offset else self.name
+
+    def __add__(self, offset: int) -> Symbol:
+        return Symbol(self.name, self.offset + offset, self.space)
+
+    def __sub__(self, offset: int) -> Symbol:
+        return Symbol(self.name, self.offset - offset, self.space)
+
+
+@dataclass(frozen=True, slots=True)
+class Addr:
+    """``[base+offset]``, or ``[base, {coordinates}]`` of a tensor map; `offset` counts bytes."""
+
+    base: Reg | Symbol | Imm
+    offset: int = 0
+    coordinates: tuple[Operand, ...] | None = None
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, int):
+            return Addr(self.base, self.offset + other, self.coordinates)
+        moved = self.base + other  # type: ignore[operator]
+        return moved + self.offset if self.offset else moved
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        if isinstance(other, int):
+            return Addr(self.base, self.offset - other, self.coordinates)
+        moved = self.base - other  # type: ignore[operator]
+        return moved + self.offset if self.offset else moved
+
+    def __str__(self) -> str:
+        # ptxas refuses [r-4]; it wants [r+-4].
+        inside = f"{self.base}+{self.offset}" if self.offset else str(self.base)
+        if self.coordinates is not None:
+            inside += ", {" + ", ".join(map(str, self.coordinates)) + "}"
+        return f"[{inside}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """``{a, b, c, d}``; a vector of one keeps its braces."""
+
+    items: tuple[Operand, ...]
+
+    def __str__(self) -> str:
+        return "{" + ", ".join(map(str, self.items)) + "}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two destinations, ``p|q`` or ``d|p``."""
+
+    first: Operand
+    second: Operand
+
+    def __str__(self) -> str:
+        return f"{self.first}|{self.second}"
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """An operand with a selector, ``%r1.b0`` of the video instructions."""
+
+    operand: Operand
+    selector: str
+
+    def __str__(self) -> str:
+        return f"{self.operand}.{self.selector}"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """A parenthesised list of a call, ``(a, b)``."""
+
+    items: tuple[Operand, ...]
+
+    def __str__(self) -> str:
+        return "(" + ", ".join(map(str, self.items)) + ")"
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """``_``: a destination that is thrown away."""
+
+    def __str__(self) -> str:
+        return "_"
+
+
+SINK = Sink()
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label: as an operand the place to jump to, as a statement that place."""
+
+    name: str
+    place: Place | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Operand = Union[Reg, Not, Special, Imm, Symbol, Addr, Vector, Pair, Selected, Arguments, Sink, Label]
+
+
+def registers_of(operand: Operand | None) -> Iterator[Reg]:
+    """Every register that an operand names, in order."""
+    if type(operand) is Reg:
+        yield operand
+    elif type(operand) in (Vector, Arguments):
+        for item in operand.items:  # type: ignore[union-attr]
+            yield from registers_of(item)
+    elif type(operand) is Addr:
+        yield from registers_of(operand.base)
+        for item in operand.coordinates or ():
+            yield from registers_of(item)
+    elif type(operand) is Not:
+        yield operand.reg
+    elif type(operand) is Pair:
+        yield from registers_of(operand.first)
+        yield from registers_of(operand.second)
+    elif type(operand) is Selected:
+        yield from registers_of(operand.operand)
+
+
+# ---------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction: ``@!%p1 ld.global.v4.f32 {...}, [%rd1+16];``"""
+
+    op: str
+    """The whole opcode with its modifiers, in the order of the instruction table."""
+    operands: tuple[Operand, ...]
+    guard: Reg | Not | None = None
+    variant: Variant | None = field(default=None, compare=False)
+    """What the instruction table says of it; None where no row takes it (foreign text with an error)."""
+    place: Place | None = field(default=None, compare=False)
+
+    @property
+    def opcode(self) -> str:
+        return self.op.partition(".")[0]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(self.op.split("."))
+
+    def __str__(self) -> str:
+        guard = f"@{self.guard} " if self.guard is not None else ""
+        operands = " " + ", ".join(map(str, self.operands)) if self.operands else ""
+        return f"{guard}{self.op}{operands};"
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """``.reg .b32 %r<20>;`` (``count`` 20: %r0 to %r19) or ``.reg .pred p;`` (``count`` None)."""
+
+    type: str
+    name: str
+    count: int | None = None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable in a state space: ``.shared .align 16 .b8 tile[4096];``"""
+
+    space: str
+    type: str
+    name: str
+    shape: tuple[int | None, ...] = ()
+    """Extents of an array; None leaves the first one open, ``name[]``; () is a scalar."""
+    align: int | None = None
+    vector: int | None = None
+    """2 or 4 for ``.v2`` and ``.v4``."""
+    linkage: str = ""
+    """``""``, ``"visible"``, ``"extern"``, ``"weak"`` or ``"common"``."""
+    initial: tuple[Any, ...] | Operand | None = None
+    """Nested tuples of :class:`Imm` and :class:`Symbol`, as the braces nest."""
+    attributes: str = ""
+    """What stands between space and type besides the alignment, verbatim, as ``.attribute(.managed)``."""
+    place: Place | None = field(default=None, compare=False)
+
+    @property
+    def element_bytes(self) -> int:
+        return max(1, types.bits(self.type) // 8) * (self.vector or 1)
+
+    @property
+    def bytes(self) -> int:
+        """Size in bytes; an open extent counts as 0."""
+        total = self.element_bytes
+        for extent in self.shape:
+            total *= extent or 0
+        return total
+
+    @property
+    def alignment(self) -> int:
+        """In bytes: as declared, else that of an element."""
+        return self.align or self.element_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function: ``.param .u64 .ptr .global .align 16 a`` or ``.param .align 64 .b8 map[128]``."""
+
+    type: str
+    name: str
+    count: int | None = None
+    """Elements of an array parameter; None is a scalar."""
+    align: int | None = None
+    pointer: str | None = None
+    """The space that ``.ptr`` names, ``""`` for a ``.ptr`` without one; None where there is no ``.ptr``."""
+    pointer_align: int | None = None
+    space: str = "param"
+    """``"param"``, or ``"reg"`` in a device function."""
+    place: Place | None = field(default=None, compare=False)
+
+    @property
+    def bytes(self) -> int:
+        return max(1, types.bits(self.type) // 8) * (1 if self.count is None else self.count)
+
+    @property
+    def alignment(self) -> int:
+        return self.align or max(1, types.bits(self.type) // 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Pragma:
+    """``.pragma "nounroll";``"""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``.loc file line column`` and what may follow, as it stands in foreign text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """A directive kept as it is written, ``.file 1 "a.cu"``; ``text`` holds its end (``;`` or a block) too."""
+
+    text: str
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """``ts: .branchtargets a, b;`` or ``.calltargets``."""
+
+    label: str
+    directive: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prototype:
+    """``proto: .callprototype (.param .b32 _) _ (.param .b32 _);``"""
+
+    label: str
+    results: tuple[Parameter, ...]
+    params: tuple[Parameter, ...]
+    noreturn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """``{ ... }``: an inner scope."""
+
+    body: tuple[Statement, ...]
+
+
+Statement = Union[
+    Instruction, Label, Registers, Variable, Pragma, Line, Directive, Targets, Prototype, Block
+]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A kernel (``entry``) or a device function."""
+
+    name: str
+    params: tuple[Parameter, ...] = ()
+    body: tuple[Statement, ...] | None = ()
+    """None: a declaration without a body."""
+    entry: bool = True
+    results: tuple[Parameter, ...] = ()
+    linkage: str = "visible"
+    directives: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Performance directives in order: ``(("maxntid", (256, 1, 1)), ("minnctapersm", (2,)))``."""
+    place: Place | None = field(default=None, compare=False)
+
+    @cached_property
+    def instructions(self) -> tuple[Instruction, ...]:
+        """Every instruction in order, those of inner scopes included."""
+        return tuple(s for s in self.statements if type(s) is Instruction)
+
+    @cached_property
+    def statements(self) -> tuple[Statement, ...]:
+        """Every statement in order, inner scopes opened."""
+        if self.body is not None and not any(type(s) is Block for s in self.body):
+            return self.body
+        found: list[Statement] = []
+
+        def walk(body: Iterable[Statement]) -> None:
+            for statement in body:
+                if type(statement) is Block:
+                    walk(statement.body)
+                else:
+                    found.append(statement)
+
+        walk(self.body or ())
+        return tuple(found)
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        return tuple(s for s in self.statements if type(s) is Variable)
+
+    def directive(self, name: str) -> tuple[int, ...] | None:
+        """The arguments of one performance directive, or None."""
+        return next((arguments for word, arguments in self.directives if word == name), None)
+
+
+Item = Union[Function, Variable, Directive, Pragma, Line]
+
+
+class Buildable(Protocol):
+    """What :class:`Module` turns into items: a kernel under construction."""
+
+    def items(self) -> tuple[Item, ...]: ...
+
+
+@dataclass(frozen=True, init=False)
+class Module:
+    """A PTX module: ``Module(kernel, ...)``, with `target` and `version` inferred where they are not given.
+
+    `items` are functions and variables, or kernels under construction, which are built and checked here. ``target`` is
+    a name as ``"sm_90a"``, ``version`` as ``"8.0"``; what is left out is the smallest that the instructions allow.
+    """
+
+    items: tuple[Item, ...]
+    target: str | None = None
+    version: str | None = None
+    address_size: int = 64
+
+    def __init__(
+        self,
+        *items: Item | Buildable,
+        target: str | None = None,
+        version: str | None = None,
+        address_size: int = 64,
+    ) -> None:
+        made: dict[Item, None] = {}
+        for item in items:
+            built: Callable[[], tuple[Item, ...]] | None = getattr(item, "items", None)
+            for one in built() if callable(built) else (item,):
+                made[one] = None  # type: ignore[index]
+        object.__setattr__(self, "items", tuple(made))
+        object.__setattr__(self, "target", target)
+        object.__setattr__(self, "version", version)
+        object.__setattr__(self, "address_size", address_size)
+
+    @cached_property
+    def functions(self) -> dict[str, Function]:
+        """The functions with a body, by name."""
+        return {f.name: f for f in self.items if isinstance(f, Function) and f.body is not None}
+
+    @property
+    def kernels(self) -> dict[str, Function]:
+        return {name: f for name, f in self.functions.items() if f.entry}
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return tuple(v for v in self.items if isinstance(v, Variable))
+
+    def __str__(self) -> str:
+        from ptx import text
+
+        return text.print_module(self)

@@ -1,0 +1,71 @@
+"""Targets and versions: which `.target` meets which need, and the smallest pair that meets them all.
+
+A need is written as in the instruction table: ``"90"`` (sm_90 and everything newer), ``"90a"`` (that architecture
+alone), ``"100f"`` (its family: sm_100f, sm_100a, sm_103f, sm_103a ...). Alternatives are separated by spaces. Targets
+are no ordering: sm_120 lacks what sm_90a has. Sources: PTX ISA 9.0, section 11.1.2; acceptance by ptxas 13.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+Version = tuple[int, int]
+
+INTRODUCED: dict[str, Version] = {
+    "sm_50": (4, 0), "sm_52": (4, 1), "sm_53": (4, 2), "sm_60": (5, 0), "sm_61": (5, 0), "sm_62": (5, 0),
+    "sm_70": (6, 0), "sm_72": (6, 1), "sm_75": (6, 3), "sm_80": (7, 0), "sm_86": (7, 1), "sm_87": (7, 4),
+    "sm_88": (9, 0), "sm_89": (7, 8), "sm_90": (7, 8), "sm_90a": (8, 0),
+    "sm_100": (8, 6), "sm_100f": (8, 8), "sm_100a": (8, 6), "sm_103": (8, 8), "sm_103f": (8, 8), "sm_103a": (8, 8),
+    "sm_110": (9, 0), "sm_110f": (9, 0), "sm_110a": (9, 0),
+    "sm_120": (8, 7), "sm_120f": (8, 8), "sm_120a": (8, 7), "sm_121": (8, 8), "sm_121f": (8, 8), "sm_121a": (8, 8),
+}  # fmt: skip
+"""Every target, in the order in which the smallest is looked for, and the PTX version that brought it."""
+
+VERSIONS: tuple[Version, ...] = tuple(
+    [(6, minor) for minor in range(6)] + [(7, minor) for minor in range(9)] + [(8, m) for m in range(9)] + [(9, 0)]
+)
+
+
+def version(text: str) -> Version:
+    """``"8.0"`` as ``(8, 0)``."""
+    major, minor = text.split(".")
+    return int(major), int(minor)
+
+
+@cache
+def _parts(target: str) -> tuple[int, str]:
+    match = re.fullmatch(r"(?:sm_)?(\d+)([af]?)", target)
+    if not match:
+        raise ValueError(f"{target!r} is no target; a target reads sm_90, sm_90a or sm_100f")
+    return int(match[1]), match[2]
+
+
+@cache
+def meets(target: str, need: str) -> bool:
+    """Whether ``target`` offers what ``need`` asks for; alternatives in ``need`` are separated by spaces."""
+    number, suffix = _parts(target)
+    for alternative in need.split():
+        wanted, variant = _parts(alternative)
+        if not variant:
+            met = number >= wanted
+        elif variant == "a":
+            met = (number, suffix) == (wanted, "a")
+        else:
+            met = suffix != "" and number // 10 == wanted // 10 and number >= wanted
+        if met:
+            return True
+    return False
+
+
+@cache
+def targets_meeting(need: str) -> tuple[str, ...]:
+    """All targets that meet ``need``, smallest first."""
+    return tuple(target for target in INTRODUCED if meets(target, need))
+
+
+def smallest_target(needs: Iterable[str]) -> str | None:
+    """The first target that meets every need, or None where no single one does."""
+    wanted = set(needs)
+    return next((t for t in INTRODUCED if all(meets(t, need) for need in wanted)), None)
