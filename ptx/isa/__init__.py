@@ -1,0 +1,29 @@
+"""The instruction table, by chapter of the PTX manual, and the questions it answers.
+
+``resolve`` says what a spelling is, ``follow`` what may come next, ``explain`` why a spelling is
+nothing. Builder, checker, parser, printer, emulator, the editor's stub and the reference page all
+ask here; none keeps a list of its own.
+"""
+
+from ptx.isa import (  # noqa: F401  each chapter adds its rows
+    arithmetic,
+    compare,
+    control,
+    convert,
+    memory,
+)
+from ptx.isa.lookup import explain, follow, resolve
+from ptx.isa.notation import FORMS, Form, Slot, Variant
+from ptx.isa.special import SPECIAL, SpecialRegister
+
+__all__ = [
+    "FORMS",
+    "SPECIAL",
+    "Form",
+    "Slot",
+    "SpecialRegister",
+    "Variant",
+    "explain",
+    "follow",
+    "resolve",
+]

@@ -1,0 +1,78 @@
+"""Words that mean the same in every row of the table, and what a word needs everywhere."""
+
+from __future__ import annotations
+
+from ptx.targets import Version, version
+
+SPACES = frozenset(
+    "const global local param param::entry param::func "
+    "shared shared::cta shared::cluster tmem".split()
+)
+"""Words that name a state space."""
+
+WIDENING = frozenset("ld ldu st cvt".split())
+"""Opcodes whose operands may be wider than the instruction's type (PTX ISA 9.4.1)."""
+
+# fmt: off
+WORDS: dict[str, str | range] = {
+    "scope":         "cta cluster gpu sys",
+    "hint":          "L2::cache_hint",
+    "prefetch_size": "L2::64B L2::128B L2::256B",
+    "evict1":        "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last "
+                     "L1::no_allocate",
+    "evict2":        "L2::evict_normal L2::evict_first L2::evict_last",
+    "smem":          "shared shared::cta",
+    "cta_group":     "cta_group::1 cta_group::2",
+    "where":         "cta@50:7.8",
+    "icmp":          "eq ne lt le gt ge",
+    "ucmp":          "eq ne lt le gt ge lo ls hi hs",
+    "bcmp":          "eq ne",
+    "fcmp":          "eq ne lt le gt ge equ neu ltu leu gtu geu num nan",
+    "bool":          "and or xor",
+    "rnd":           "rn rz rm rp",
+    "irnd":          "rni rzi rmi rpi",
+    "lut":           range(256),
+    "scale_a":       "-1 1",
+    "scale_b":       "-1 1",
+    "trans_a":       "0 1",
+    "trans_b":       "0 1",
+}
+"""Choices that rows share; a name here must be no word of PTX, or it would swallow it."""
+
+_NEEDS = {
+    "cluster":            (90, "7.8"),
+    "::cta":              (50, "7.8"),
+    "::cluster":          (90, "7.8"),
+    "multicast::cluster::all": ("100f 110f 120f", "8.6"),
+    "L2::cache_hint":     (80, "7.4"),
+    "L2::64B":            (75, "7.4"),
+    "L2::128B":           (75, "7.4"),
+    "L2::256B":           (80, "7.4"),
+    "L1::evict_normal":   (70, "7.4"),
+    "L1::evict_unchanged": (70, "7.4"),
+    "L1::evict_first":    (70, "7.4"),
+    "L1::evict_last":     (70, "7.4"),
+    "L1::no_allocate":    (70, "7.4"),
+    "cta_group::1":       ("100f 110f", "8.6"),
+    "cta_group::2":       ("100f 110f", "8.6"),
+}
+# fmt: on
+
+NEEDS: dict[str, tuple[str, Version]] = {
+    word: (str(sm), version(ptx)) for word, (sm, ptx) in _NEEDS.items()
+}
+"""What a word (with a leading ``::``, whatever ends so) asks for everywhere."""
+
+ROLES: dict[str, str] = {
+    "mbar": "barrier",
+    "map": "tensor map",
+    "adesc": "descriptor",
+    "bdesc": "descriptor",
+    "idesc": "descriptor",
+    "policy": "cache policy",
+    "mask": "mask",
+    "meta": "sparsity metadata",
+    "size": "bytes",
+    "tx": "bytes",
+}
+"""What an operand of that name is for."""
