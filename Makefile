@@ -1,0 +1,42 @@
+# What each target needs is installed into .venv from pyproject.toml, with plain python3 and pip.
+
+PYTHON ?= python3
+PY := .venv/bin/python
+GENERATORS := $(wildcard tools/generate_*.py)
+
+.PHONY: demo test lint format bench clean
+
+demo: .venv/demo
+	$(PY) -m ptxgemm demo
+
+test: lint
+	$(PY) -m pytest
+
+lint: .venv/test
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	for generator in $(GENERATORS); do $(PY) $$generator --check || exit 1; done
+
+format: .venv/test
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+	for generator in $(GENERATORS); do $(PY) $$generator || exit 1; done
+
+bench: .venv/test
+	$(PY) -m benchmarks
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+# The dependencies are read from pyproject.toml alone, so that it alone makes the stamps stale.
+.venv/demo: pyproject.toml | .venv/bin/python
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable ".[toolchain]"
+	touch $@
+
+.venv/test: pyproject.toml | .venv/bin/python
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable ".[toolchain,test]"
+	touch $@ .venv/demo
+
+clean:
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis demo

@@ -1,0 +1,55 @@
+"""Write PTX from Python, check it, assemble it, run it with or without a GPU, and read the SASS.
+
+The public names load their modules when they are first used, so that ``import ptx`` costs
+milliseconds and needs neither numpy nor a CUDA driver.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from ptx.errors import PtxError
+    from ptx.ir import SINK, Module
+
+_HOME = {
+    "SINK": "ptx.ir",
+    "Cubin": "ptx.assembler",
+    "Diagnostic": "ptx.checker",
+    "Kernel": "ptx.builder",
+    "Module": "ptx.ir",
+    "PtxError": "ptx.errors",
+    "assemble": "ptx.assembler",
+    "check": "ptx.checker",
+    "device": "ptx.devices",
+    "parse": "ptx.text",
+}
+
+__all__ = [
+    "SINK",
+    "Cubin",
+    "Diagnostic",
+    "Kernel",
+    "Module",
+    "PtxError",
+    "assemble",
+    "check",
+    "device",
+    "parse",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'ptx' has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

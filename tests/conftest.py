@@ -1,0 +1,47 @@
+"""What all tests share: the `gpu` mark, and golden files with ``--update-golden``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="rewrite the files under tests/golden from what the tests produce now",
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if not marked:
+        return
+    from ptx.toolchain import find_driver
+
+    driver = find_driver()
+    if not driver.gpus:
+        skip = pytest.mark.skip(reason=f"no GPU: {driver.missing}")
+        for item in marked:
+            item.add_marker(skip)
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """``golden("axpy.ptx", text)``: text equals the file of that name under tests/golden."""
+    update = request.config.getoption("--update-golden")
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"{path} is missing; pytest --update-golden writes it"
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare

@@ -1,0 +1,158 @@
+"""The shape of the repository: who imports whom, what `import ptx` costs, how long files are."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("ptx", "ptxgemm")
+SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+USES = {
+    "errors": set(),
+    "types": set(),
+    "targets": set(),
+    "layouts": set(),
+    "cache": {"errors"},
+    "toolchain": {"errors"},
+    "isa": {"errors", "types", "layouts", "targets"},
+    "ir": {"isa"},
+    "operands": {"ir"},
+    "checker": {"operands"},
+    "text": {"operands"},
+    "builder": {"checker"},
+    "assembler": {"text", "toolchain", "cache"},
+    "sass": {"assembler"},
+    "emu": {"operands"},
+    "arguments": {"ir"},
+    "driver": {"assembler", "arguments"},
+    "tensormap": {"ir"},
+    "devices": {"emu", "driver", "tensormap", "assembler", "arguments"},
+    "commands": {"builder", "devices", "sass"},
+}
+"""What each part of ``ptx`` builds on; it may import these and all that they build on."""
+
+DEFERRED = {("ir", "text"), ("ir", "checker")}
+"""Inside functions only: ``str(module)`` prints, ``Module(kernel)`` checks."""
+
+NUMPY = {"emu", "devices", "driver", "tensormap", "arguments"}
+
+
+def part_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def below(part: str) -> set[str]:
+    found: set[str] = set()
+    waiting = list(USES[part])
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += USES[one]
+    return found
+
+
+def imports(path: Path) -> list[tuple[str, bool]]:
+    """Every module that a file imports for use at run time, and whether inside a function."""
+    found: list[tuple[str, bool]] = []
+
+    def walk(node: ast.AST, deferred: bool) -> None:
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            for child in node.orelse:
+                walk(child, deferred)
+            return
+        if isinstance(node, ast.Import):
+            found.extend((alias.name, deferred) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: imports are absolute here"
+            name = node.module or ""
+            if name in PACKAGES:
+                found.extend((f"{name}.{alias.name}", deferred) for alias in node.names)
+            else:
+                found.append((name, deferred))
+        inside = deferred or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for child in ast.iter_child_nodes(node):
+            walk(child, inside)
+
+    walk(ast.parse(path.read_text(encoding="utf-8")), False)
+    return found
+
+
+def test_the_table_has_no_circle() -> None:
+    assert [part for part in USES if part in below(part)] == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_run_one_way(path: Path) -> None:
+    package, *rest = path.relative_to(ROOT).with_suffix("").parts
+    part = rest[0]
+    for module, deferred in imports(path):
+        top = module.split(".")[0]
+        if package == "ptx":
+            assert top != "ptxgemm", f"{path}: ptx knows nothing of {module}"
+            assert top != "cuda" or part == "driver", f"{path}: driver.py alone imports cuda"
+            if top in ("numpy", "ml_dtypes"):
+                assert part in NUMPY, f"{path}: {part} may not import numpy"
+        else:
+            assert top != "cuda", f"{path}: ptx/driver.py alone imports cuda"
+        if package == "ptx" and top == "ptx" and part not in ("__init__", "__main__"):
+            assert part in USES, f"{path}: the table of this test does not know {part}"
+            used = part_of(module)
+            if used not in USES:
+                continue  # a public name of ptx/__init__.py
+            allowed = used == part or used in below(part)
+            assert allowed or (deferred and (part, used) in DEFERRED), (
+                f"{path}: {part} may not import {module}"
+            )
+
+
+def test_files_are_short() -> None:
+    files = [
+        path
+        for folder in (*PACKAGES, "tests", "tools", "benchmarks", "examples")
+        for path in (ROOT / folder).rglob("*.py")
+        if (ROOT / "ptx" / "isa") not in path.parents
+    ]
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in files
+    }
+    assert {name: lines for name, lines in lengths.items() if lines > 600} == {}
+
+
+def test_import_brings_neither_numpy_nor_cuda() -> None:
+    code = (
+        "import sys, ptx, ptx.ir, ptx.toolchain\n"
+        "print([m for m in ('numpy', 'cuda', 'ml_dtypes') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_import_takes_under_100_ms() -> None:
+    def seconds(code: str) -> float:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+        return time.perf_counter() - start
+
+    bare = min(seconds("pass") for _ in range(5))
+    loaded = min(seconds("import ptx") for _ in range(5))
+    assert loaded - bare < 0.1
+
+
+def test_public_names_are_lazy_and_whole() -> None:
+    import ptx
+
+    assert set(ptx.__all__) == set(ptx._HOME)
+    assert set(ptx.__all__) <= set(dir(ptx))
+    with pytest.raises(AttributeError, match="no attribute 'kernel'"):
+        ptx.kernel  # noqa: B018
