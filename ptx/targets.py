@@ -1,8 +1,9 @@
 """Targets and versions: which `.target` meets which need, and the smallest pair that meets them all.
 
 A need is written as in the instruction table: ``"90"`` (sm_90 and everything newer), ``"90a"`` (that architecture
-alone), ``"100f"`` (its family: sm_100f, sm_100a, sm_103f, sm_103a ...). Alternatives are separated by spaces. Targets
-are no ordering: sm_120 lacks what sm_90a has. Sources: PTX ISA 9.0, section 11.1.2; acceptance by ptxas 13.0.
+alone), ``"100f"`` (its family: sm_100f, sm_100a, sm_103f, sm_103a ...), ``"50-62"`` (those alone: later ones dropped
+it). Alternatives are separated by spaces. Targets are no ordering: sm_120 lacks what sm_90a has. Sources: PTX ISA 9.0,
+section 11.1.2; acceptance by ptxas 13.0.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ def meets(target: str, need: str) -> bool:
     """Whether ``target`` offers what ``need`` asks for; alternatives in ``need`` are separated by spaces."""
     number, suffix = _parts(target)
     for alternative in need.split():
-        wanted, variant = _parts(alternative)
+        least, _, most = alternative.partition("-")
+        wanted, variant = _parts(least)
         if not variant:
-            met = number >= wanted
+            met = number >= wanted and number <= int(most or number)
         elif variant == "a":
             met = (number, suffix) == (wanted, "a")
         else:

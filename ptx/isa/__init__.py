@@ -7,10 +7,14 @@ ask here; none keeps a list of its own.
 
 from ptx.isa import (  # noqa: F401  each chapter adds its rows
     arithmetic,
+    async_copy,
+    atomic,
+    barrier,
     compare,
     control,
     convert,
     memory,
+    warp,
 )
 from ptx.isa.lookup import explain, follow, resolve
 from ptx.isa.notation import FORMS, Form, Slot, Variant

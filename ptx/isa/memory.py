@@ -1,12 +1,119 @@
-"""Data movement (PTX ISA 9.0, section 9.7.9)."""
+"""Data movement (PTX ISA 9.0, section 9.7.9): mov, ld, st, cache control, multimem, the stack."""
 
 from ptx.isa.notation import row
 
-ANY = "b8 u8 s8 b16 u16 s16 b32 u32 s32 f32 b64 u64 s64 f64"
+T8, T16, T32, T64 = "b8 u8 s8", "b16 u16 s16", "b32 u32 s32 f32", "b64 u64 s64 f64"
+ANY = f"{T8} {T16} {T32} {T64}"
+VECTORS = (("v2", ANY), ("v4", f"{T8} {T16} {T32}"))
+"""Each vector with the element types that it may have: up to 128 bits."""
+WIDE_VECTORS = (("v4", T64), ("v8", T32))
+"""256 bits: in global memory alone, by sm_100 and up."""
+
+LOADS = "ca cg cs lu cv"
+STORES = "wb cg cs wt"
+SHARED = "shared shared::cta shared::cluster"
+READABLE = f"const local param param::entry@50:8.3 param::func@50:8.3 {SHARED}"
+WRITABLE = f"local param param::func@50:8.3 {SHARED}"
+POLICY = "{.hint, policy:u64}"
 
 # fmt: off
-row("mov.type  d, a", type="b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64")
+# ---------------------------------------------------------------- 9.7.9.3 mov
+row("mov.type  d, a", type="b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64 b128@70:8.3")
 row("mov.pred  d, {!}a")
 row("mov.type  d, a:symbol", type="u32 u64 s32 s64 b32 b64")
-row("ld.space{.vec}.type  d*vec, [a]", space="param global shared", vec="v2 v4", type=ANY)
-row("st.space{.vec}.type  [a], b*vec", space="global shared", vec="v2 v4", type=ANY)
+
+# ---------------------------------------------------------------- 9.7.9.4 mov: pack and unpack
+row("mov.b16   d, a:b8*2")
+row("mov.b32   d, a:b16*2")
+row("mov.b32   d, a:b8*4")
+row("mov.b64   d, a:b32*2")
+row("mov.b64   d, a:b16*4")
+row("mov.b128  d, a:b64*2", sm=70, ptx="8.3")
+row("mov.b16   d:b8*2, a")
+row("mov.b32   d:b16*2, a")
+row("mov.b32   d:b8*4, a")
+row("mov.b64   d:b32*2, a")
+row("mov.b64   d:b16*4, a")
+row("mov.b128  d:b64*2, a", sm=70, ptx="8.3")
+
+# ---------------------------------------------------------------- 9.7.9.8 ld
+# Hints are for global memory alone, so global and generic addresses have rows of their own.
+row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.type           d, [a]" + POLICY, cop=LOADS, type=f"{ANY} b128@70:8.3", effect="load")
+row("ld{.weak}{.global}{.evict1}{.hint}{.prefetch_size}.type      d, [a]" + POLICY, type=f"{ANY} b128@70:8.3", effect="load")
+row("ld.volatile{.global}{.prefetch_size}.type                    d, [a]", type=f"{ANY} b128@70:8.3", effect="load")
+row("ld.sem.scope{.global}{.evict1}{.hint}{.prefetch_size}.type   d, [a]" + POLICY, sem="relaxed acquire", type=f"{ANY} b128@70:8.4", sm=70, effect="load")
+row("ld.mmio.relaxed.sys{.global}.type                            d, [a]", type=ANY, sm=70, ptx="8.2", effect="load")
+row("ld{.weak}.space{.cop}.type                                   d, [a]", space=READABLE, cop=LOADS, type=f"{ANY} b128@70:8.3", effect="load")
+row("ld.volatile.space.type                                       d, [a]", space=SHARED, type=f"{ANY} b128@70:8.3", effect="load")
+row("ld.sem.scope.space.type                                      d, [a]", sem="relaxed acquire", space=SHARED, type=f"{ANY} b128@70:8.4", sm=70, effect="load")
+for vec, type in VECTORS:
+    row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.vec.type          d*vec, [a]" + POLICY, cop=LOADS, vec=vec, type=type, effect="load")
+    row("ld{.weak}{.global}{.evict1}{.hint}{.prefetch_size}.vec.type     d*vec, [a]" + POLICY, vec=vec, type=type, effect="load")
+    row("ld.volatile{.global}{.prefetch_size}.vec.type                   d*vec, [a]", vec=vec, type=type, effect="load")
+    row("ld.sem.scope{.global}{.evict1}{.hint}{.prefetch_size}.vec.type  d*vec, [a]" + POLICY, sem="relaxed acquire", vec=vec, type=type, sm=70, effect="load")
+    row("ld{.weak}.space{.cop}.vec.type                                  d*vec, [a]", space=READABLE, cop=LOADS, vec=vec, type=type, effect="load")
+    row("ld.volatile.space.vec.type                                      d*vec, [a]", space=SHARED, vec=vec, type=type, effect="load")
+    row("ld.sem.scope.space.vec.type                                     d*vec, [a]", sem="relaxed acquire", space=SHARED, vec=vec, type=type, sm=70, effect="load")
+for vec, type in WIDE_VECTORS:
+    row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.vec.type                   d*vec, [a]" + POLICY, cop=LOADS, vec=vec, type=type, sm=100, ptx="8.8", effect="load")
+    row("ld{.weak}{.global}{.evict1}{.evict2}{.hint}{.prefetch_size}.vec.type     d*vec, [a]" + POLICY, vec=vec, type=type, sm=100, ptx="8.8", effect="load")
+    row("ld.volatile{.global}{.prefetch_size}.vec.type                            d*vec, [a]", vec=vec, type=type, sm=100, ptx="8.8", effect="load")
+    row("ld.sem.scope{.global}{.evict1}{.evict2}{.hint}{.prefetch_size}.vec.type  d*vec, [a]" + POLICY, sem="relaxed acquire", vec=vec, type=type, sm=100, ptx="8.8", effect="load")
+
+# ---------------------------------------------------------------- 9.7.9.9 ld.global.nc
+row("ld.global.cop.nc{.hint}{.prefetch_size}.type       d, [a]" + POLICY, cop="ca cg cs", type=f"{ANY} b128@70:8.3", effect="load")
+row("ld.global.nc{.evict1}{.hint}{.prefetch_size}.type  d, [a]" + POLICY, type=f"{ANY} b128@70:8.3", effect="load")
+for vec, type in VECTORS:
+    row("ld.global.cop.nc{.hint}{.prefetch_size}.vec.type       d*vec, [a]" + POLICY, cop="ca cg cs", vec=vec, type=type, effect="load")
+    row("ld.global.nc{.evict1}{.hint}{.prefetch_size}.vec.type  d*vec, [a]" + POLICY, vec=vec, type=type, effect="load")
+for vec, type in WIDE_VECTORS:
+    row("ld.global.cop.nc{.hint}{.prefetch_size}.vec.type                d*vec, [a]" + POLICY, cop="ca cg cs", vec=vec, type=type, sm=100, ptx="8.8", effect="load")
+    row("ld.global.nc{.evict1}{.evict2}{.hint}{.prefetch_size}.vec.type  d*vec, [a]" + POLICY, vec=vec, type=type, sm=100, ptx="8.8", effect="load")
+
+# ---------------------------------------------------------------- 9.7.9.10 ldu
+row("ldu{.global}.type  d, [a]", type=f"{ANY} b128@70:8.3", effect="load")
+for vec, type in VECTORS:
+    row("ldu{.global}.vec.type  d*vec, [a]", vec=vec, type=type, effect="load")
+
+# ---------------------------------------------------------------- 9.7.9.11 st
+row("st{.weak}{.global}.cop{.hint}.type          [a], b" + POLICY, cop=STORES, type=f"{ANY} b128@70:8.3", effect="store")
+row("st{.weak}{.global}{.evict1}{.hint}.type     [a], b" + POLICY, type=f"{ANY} b128@70:8.3", effect="store")
+row("st.volatile{.global}.type                   [a], b", type=f"{ANY} b128@70:8.3", effect="store")
+row("st.sem.scope{.global}{.evict1}{.hint}.type  [a], b" + POLICY, sem="relaxed release", type=f"{ANY} b128@70:8.4", sm=70, effect="store")
+row("st.mmio.relaxed.sys{.global}.type           [a], b", type=ANY, sm=70, ptx="8.2", effect="store")
+row("st{.weak}.space{.cop}.type                  [a], b", space=WRITABLE, cop=STORES, type=f"{ANY} b128@70:8.3", effect="store")
+row("st.volatile.space.type                      [a], b", space=SHARED, type=f"{ANY} b128@70:8.3", effect="store")
+row("st.sem.scope.space.type                     [a], b", sem="relaxed release", space=SHARED, type=f"{ANY} b128@70:8.4", sm=70, effect="store")
+for vec, type in VECTORS:
+    row("st{.weak}{.global}.cop{.hint}.vec.type          [a], b*vec" + POLICY, cop=STORES, vec=vec, type=type, effect="store")
+    row("st{.weak}{.global}{.evict1}{.hint}.vec.type     [a], b*vec" + POLICY, vec=vec, type=type, effect="store")
+    row("st.volatile{.global}.vec.type                   [a], b*vec", vec=vec, type=type, effect="store")
+    row("st.sem.scope{.global}{.evict1}{.hint}.vec.type  [a], b*vec" + POLICY, sem="relaxed release", vec=vec, type=type, sm=70, effect="store")
+    row("st{.weak}.space{.cop}.vec.type                  [a], b*vec", space=WRITABLE, cop=STORES, vec=vec, type=type, effect="store")
+    row("st.volatile.space.vec.type                      [a], b*vec", space=SHARED, vec=vec, type=type, effect="store")
+    row("st.sem.scope.space.vec.type                     [a], b*vec", sem="relaxed release", space=SHARED, vec=vec, type=type, sm=70, effect="store")
+for vec, type in WIDE_VECTORS:
+    row("st{.weak}{.global}.cop{.hint}.vec.type                   [a], b*vec" + POLICY, cop=STORES, vec=vec, type=type, sm=100, ptx="8.8", effect="store")
+    row("st{.weak}{.global}{.evict1}{.evict2}{.hint}.vec.type     [a], b*vec" + POLICY, vec=vec, type=type, sm=100, ptx="8.8", effect="store")
+    row("st.volatile{.global}.vec.type                            [a], b*vec", vec=vec, type=type, sm=100, ptx="8.8", effect="store")
+    row("st.sem.scope{.global}{.evict1}{.evict2}{.hint}.vec.type  [a], b*vec" + POLICY, sem="relaxed release", vec=vec, type=type, sm=100, ptx="8.8", effect="store")
+
+# ---------------------------------------------------------------- 9.7.9.12 st.async, 9.7.9.13 st.bulk
+row("st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type  [a:shared], b*vec, [mbar:shared]", vec="v2 v4", type=T32, sm=90, ptx="8.1", effect="async mbarrier")
+row("st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type  [a:shared], b*vec, [mbar:shared]", vec="v2", type=T64, sm=90, ptx="8.1", effect="async mbarrier")
+row("st.bulk{.weak}{.shared::cta}  [a], size:u64, 0", size=range(0, 2**31, 8), sm=100, ptx="8.6", effect="store")
+
+# ---------------------------------------------------------------- 9.7.9.15 prefetch, prefetchu
+row("prefetch{.space}.level      [a]", space="global local", level="L1 L2")
+row("prefetch.global.level       [a]", level="L2::evict_last L2::evict_normal", sm=80, ptx="7.4")
+row("prefetch{.space}.tensormap  [a]", space="const param", sm=90, ptx="8.0")
+row("prefetchu.L1                [a]")
+
+# ---------------------------------------------------------------- 9.7.9.16 cache priority and policies
+PRIMARY = "L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged"
+SECONDARY = "L2::evict_first L2::evict_unchanged"
+row("applypriority{.global}.L2::evict_normal              [a], 128", sm=80, ptx="7.4")
+row("discard{.global}.L2                                  [a], 128", sm=80, ptx="7.4", effect="store")
+row("createpolicy.range{.global}.primary{.secondary}.b64  d:u64, [a], size:u32, total:u32", primary=PRIMARY, secondary=SECONDARY, sm=80, ptx="7.4")
+row("createpolicy.fractional.primary{.secondary}.b64      d:u64{, fraction:f32}", primary=PRIMARY, secondary=SECONDARY, sm=80, ptx="7.4")
+row("createpolicy.cvt.L2.b64                              d:u64, a", sm=80, ptx="7.4")

@@ -65,6 +65,8 @@ NEEDS: dict[str, tuple[str, Version]] = {
 
 ROLES: dict[str, str] = {
     "mbar": "barrier",
+    "bar": "barrier number",
+    "threads": "thread count",
     "map": "tensor map",
     "adesc": "descriptor",
     "bdesc": "descriptor",
@@ -76,3 +78,45 @@ ROLES: dict[str, str] = {
     "tx": "bytes",
 }
 """What an operand of that name is for."""
+
+EFFECTS: dict[str, str] = {
+    # control
+    "branch": "goes to its label, or to one of its list; when guarded it may go on instead",
+    "call": "goes to a function and comes back",
+    "return": "leaves the function; in a kernel it ends the thread",
+    "exit": "ends the thread",
+    "trap": "ends the grid with an error",
+    # memory, at the moment of the instruction
+    "load": "reads memory at its address",
+    "store": "writes memory at its address",
+    "atomic": "reads and writes memory at its address, in one step",
+    # copies that end later
+    "async cp.async": "reads src and writes dst until its cp.async group is waited for",
+    "commit cp.async": "closes the thread's cp.async group",
+    "wait cp.async": "waits for cp.async groups, all but the newest `groups`",
+    "signal cp.async": "arrives at mbar when the thread's cp.asyncs so far have ended",
+    "async mbarrier": "writes its destination until the phase of mbar completes",
+    "async bulk mbarrier": "as `async mbarrier`, through the async proxy",
+    "async bulk group": "reads src and writes its destination, through the async proxy, until its "
+    "bulk group is waited for",
+    "async bulk": "through the async proxy, with nothing to wait for: a prefetch",
+    "commit bulk": "closes the thread's bulk group",
+    "wait bulk": "waits for bulk groups, all but the newest `groups`",
+    # barriers
+    "barrier warp": "the threads of the mask wait for each other",
+    "barrier cta": "arrives at a barrier of the CTA; all but .arrive wait for it",
+    "barrier cluster": "arrives at, or waits for, the barrier of the cluster",
+    "mbarrier init": "makes or ends an mbarrier",
+    "mbarrier arrive": "arrives at an mbarrier, or changes the bytes that it expects",
+    "mbarrier wait": "asks whether a phase of an mbarrier has completed",
+    "grid dependency": "lets dependent grids start, or waits for those depended on",
+    # order
+    "fence": "orders the thread's memory accesses",
+    "fence proxy alias": "orders accesses to one place through several virtual addresses",
+    "fence proxy async": "orders accesses of the generic proxy and of the async proxy",
+    "fence proxy tensormap": "orders accesses of the generic proxy and of the tensor map proxy",
+    # together
+    "collective warp": "the threads of the mask, or of the warp, execute it together",
+    "collective warpgroup": "all threads of the warpgroup execute it together",
+}
+"""What ``effect=`` of a row may be (several are separated by commas), and what it says."""

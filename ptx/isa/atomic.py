@@ -1,0 +1,40 @@
+"""Atomic operations on memory (PTX ISA 9.0, sections 9.7.13.13 to 9.7.13.15): atom, red, red.async."""
+
+from ptx.isa.notation import row
+
+ATOM_ORDERS, RED_ORDERS = "relaxed acquire release acq_rel", "relaxed release"
+SHARED = "shared shared::cta shared::cluster"
+POLICY = "{.hint, policy:u64}"
+
+# fmt: off
+# A cache hint is for global memory alone: global (and generic) addresses have rows of their own.
+for space, hint, policy in (("{.global}", "{.hint}", POLICY), (".space", "", "")):
+    atom, red = "atom{.sem}{.scope}" + space, "red{.sem}{.scope}" + space
+
+    # ------------------------------------------------------------ 9.7.13.13 atom
+    here = dict(sem=ATOM_ORDERS, space=SHARED, effect="atomic")
+    row(f"{atom}.op{hint}.type         d, [a], b{policy}", op="and or xor", type="b32 b64", **here)
+    row(f"{atom}.exch{hint}.type       d, [a], b{policy}", type="b32 b64 b128@90:8.4", **here)
+    row(f"{atom}.add{hint}.type        d, [a], b{policy}", type="u32 s32 u64 f32 f64@60:6.0", **here)
+    row(f"{atom}.op{hint}.u32          d, [a], b{policy}", op="inc dec", **here)
+    row(f"{atom}.op{hint}.type         d, [a], b{policy}", op="min max", type="u32 s32 u64 s64", **here)
+    row(f"{atom}.add.noftz{hint}.type  d, [a], b{policy}", type="f16@70:6.3 f16x2@60:6.2 bf16@90:7.8 bf16x2@90:7.8", **here)
+    row(f"{atom}.cas.type              d, [a], b, c", type="b16@70:6.3 b32 b64 b128@90:8.4", **here)
+
+    # ------------------------------------------------------------ 9.7.13.14 red
+    here = dict(sem=RED_ORDERS, space=SHARED, effect="atomic")
+    row(f"{red}.op{hint}.type          [a], b{policy}", op="and or xor", type="b32 b64", **here)
+    row(f"{red}.add{hint}.type         [a], b{policy}", type="u32 s32 u64 f32 f64@60:6.0", **here)
+    row(f"{red}.op{hint}.u32           [a], b{policy}", op="inc dec", **here)
+    row(f"{red}.op{hint}.type          [a], b{policy}", op="min max", type="u32 s32 u64 s64", **here)
+    row(f"{red}.add.noftz{hint}.type   [a], b{policy}", type="f16@70:6.3 f16x2@60:6.2 bf16@90:7.8 bf16x2@90:7.8", **here)
+
+# ---------------------------------------------------------------- atom and red of vectors
+NOFTZ = "add.noftz min.noftz max.noftz"
+for op, vec, type in (("add", "v2 v4", "f32"), (NOFTZ, "v2 v4 v8", "f16 bf16"), (NOFTZ, "v2 v4", "f16x2 bf16x2")):
+    row("atom{.sem}{.scope}{.global}.op{.hint}.vec.type  d*vec, [a], b*vec" + POLICY, sem=ATOM_ORDERS, op=op, vec=vec, type=type, sm=90, ptx="8.1", effect="atomic")
+    row("red{.sem}{.scope}{.global}.op{.hint}.vec.type   [a], b*vec" + POLICY, sem=RED_ORDERS, op=op, vec=vec, type=type, sm=90, ptx="8.1", effect="atomic")
+
+# ---------------------------------------------------------------- 9.7.13.15 red.async
+for op, type in (("inc dec", "u32"), ("min max", "u32 s32"), ("and or xor", "b32"), ("add", "u32 s32 u64")):
+    row("red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type  [a:shared], b, [mbar:shared]", op=op, type=type, sm=90, ptx="8.1", effect="async mbarrier")
