@@ -6,14 +6,18 @@ ask here; none keeps a list of its own.
 """
 
 from ptx.isa import (  # noqa: F401  each chapter adds its rows
-    arithmetic,
     async_copy,
     atomic,
     barrier,
     compare,
     control,
     convert,
+    floating,
+    half,
+    integer,
+    logic,
     memory,
+    video,
     warp,
 )
 from ptx.isa.lookup import explain, follow, resolve

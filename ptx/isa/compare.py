@@ -1,11 +1,42 @@
-"""Comparison, selection, logic and shifts (PTX ISA 9.0, sections 9.7.5 to 9.7.8)."""
+"""Comparison and selection (PTX ISA 9.0, sections 9.7.6 and 9.7.7)."""
 
 from ptx.isa.notation import row
 
+SIGNED, UNSIGNED, BITS = "s16 s32 s64", "u16 u32 u64", "b16 b32 b64"
+DTYPE = "u32 s32 f32"
+
 # fmt: off
-row("setp.icmp.type  p{|q}, a, b", type="s16 s32 s64")
-row("setp.ucmp.type  p{|q}, a, b", type="u16 u32 u64")
-row("shl.type  d, a, b:u32", type="b16 b32 b64")
-row("shr.type  d, a, b:u32", type="b16 b32 b64 u16 u32 u64 s16 s32 s64")
-row("op.type  d, a, b".replace("op", "and"), type="b16 b32 b64")
-row("and.pred  d, {!}a, {!}b")
+
+# ---------------------------------------------------------------- 9.7.6.1: set
+for bool, c in (("", ""), (".bool", ", {!}c")):
+    row(f"set.bcmp{bool}.dtype.type        d:dtype, a, b{c}", dtype=DTYPE, type=BITS)
+    row(f"set.icmp{bool}.dtype.type        d:dtype, a, b{c}", dtype=DTYPE, type=SIGNED)
+    row(f"set.ucmp{bool}.dtype.type        d:dtype, a, b{c}", dtype=DTYPE, type=UNSIGNED)
+    row(f"set.fcmp{bool}{{.ftz}}.dtype.f32 d:dtype, a, b{c}", dtype=DTYPE)
+    row(f"set.fcmp{bool}.dtype.f64         d:dtype, a, b{c}", dtype=DTYPE)
+
+# ---------------------------------------------------------------- 9.7.6.2: setp, q is the opposite of p combined with c
+for bool, c in (("", ""), (".bool", ", {!}c")):
+    row(f"setp.bcmp{bool}.type             p{{|q}}, a, b{c}", type=BITS)
+    row(f"setp.icmp{bool}.type             p{{|q}}, a, b{c}", type=SIGNED)
+    row(f"setp.ucmp{bool}.type             p{{|q}}, a, b{c}", type=UNSIGNED)
+    row(f"setp.fcmp{bool}{{.ftz}}.f32      p{{|q}}, a, b{c}")
+    row(f"setp.fcmp{bool}.f64              p{{|q}}, a, b{c}")
+
+# ---------------------------------------------------------------- 9.7.6.3, 9.7.6.4: selp slct
+row("selp.type                 d, a, b, {!}c",      type=f"{BITS} {SIGNED} {UNSIGNED} f32 f64")
+row("slct.type.s32             d:type, a:type, b:type, c", type=f"{BITS} {SIGNED} {UNSIGNED} f32 f64")
+row("slct{.ftz}.type.f32       d:type, a:type, b:type, c", type=f"{BITS} {SIGNED} {UNSIGNED} f32 f64")
+
+# ---------------------------------------------------------------- 9.7.7: set and setp of halves
+for bool, c in (("", ""), (".bool", ", {!}c")):
+    row(f"set.fcmp{bool}{{.ftz}}.dtype.f16   d:dtype, a, b{c}", dtype="f16 u16@53:6.5 s16@53:6.5 u32@53:6.5 s32@53:6.5", sm=53)
+    row(f"set.fcmp{bool}.dtype.bf16          d:dtype, a, b{c}", dtype="bf16 u16 s16 u32 s32", sm=90, ptx="7.8")
+    row(f"set.fcmp{bool}{{.ftz}}.dtype.f16x2 d:dtype, a, b{c}", dtype="f16x2 u32@53:6.5 s32@53:6.5", sm=53)
+    row(f"set.fcmp{bool}.dtype.bf16x2        d:dtype, a, b{c}", dtype="bf16x2 u32 s32", sm=90, ptx="7.8")
+    row(f"set.fcmp{bool}{{.ftz}}.f16.f32     d:f16, a, b{c}", sm=53)
+    row(f"set.fcmp{bool}.f16.f64             d:f16, a, b{c}", sm=53)
+    row(f"setp.fcmp{bool}{{.ftz}}.f16        p{{|q}}, a, b{c}", sm=53)
+    row(f"setp.fcmp{bool}.bf16               p{{|q}}, a, b{c}", sm=90, ptx="7.8")
+    row(f"setp.fcmp{bool}{{.ftz}}.f16x2      p|q, a, b{c}", sm=53)
+    row(f"setp.fcmp{bool}.bf16x2             p|q, a, b{c}", sm=90, ptx="7.8")

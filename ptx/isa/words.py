@@ -53,6 +53,7 @@ _NEEDS = {
     "L1::evict_first":    (70, "7.4"),
     "L1::evict_last":     (70, "7.4"),
     "L1::no_allocate":    (70, "7.4"),
+    "NaN":                (80, "7.0"),
     "cta_group::1":       ("100f 110f", "8.6"),
     "cta_group::2":       ("100f 110f", "8.6"),
 }
