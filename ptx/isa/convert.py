@@ -1,16 +1,19 @@
 """Conversion between types and between address spaces (PTX ISA 9.0, sections 9.7.9.20 to 9.7.9.23)."""
 
-from ptx.isa.notation import row
+from ptx.isa.notation import common, row
 
 NARROW, INT = "u8 s8", "u16 u32 u64 s16 s32 s64"
 ANY_INT = f"{NARROW} {INT}"
-BF16 = dict(sm=90, ptx="7.8")
+BF16 = common(sm=90, ptx="7.8")
 
-# What an integer type holds, to say where a conversion can saturate.
-LIMITS = {
-    t: range(2 ** int(t[1:])) if t[0] == "u" else range(-(2 ** (int(t[1:]) - 1)), 2 ** (int(t[1:]) - 1))
-    for t in ANY_INT.split()
-}
+
+def _values(type: str) -> range:
+    """What an integer type holds: it says where a conversion can saturate."""
+    width = int(type[1:])
+    return range(2**width) if type[0] == "u" else range(-(2 ** (width - 1)), 2 ** (width - 1))
+
+
+LIMITS = {type: _values(type) for type in ANY_INT.split()}
 
 # fmt: off
 
@@ -65,8 +68,8 @@ row("cvt.rnd.satfinite{.relu}.tf32.f32    d:tf32, a",  rnd="rn rz", sm=100, ptx=
 
 # ---------------------------------------------------------------- fp8 fp6 fp4 and the scale format ue8m0
 FP8, FP6, FP4 = "e4m3x2 e5m2x2", "e2m3x2 e3m2x2", "e2m1x2"
-ARCH = dict(sm="100f 110f 120f", ptx="8.6")
-for narrow, need in ((FP8, dict(sm=89, ptx="8.1")), (f"{FP6} {FP4}", ARCH)):
+ARCH = common(sm="100f 110f 120f", ptx="8.6")
+for narrow, need in ((FP8, common(sm=89, ptx="8.1")), (f"{FP6} {FP4}", ARCH)):
     row("cvt.rn.satfinite{.relu}.dtype.f32     d:dtype, a, b", dtype=narrow, **need)
     row("cvt.rn{.relu}.f16x2.atype             d:f16x2, a",    atype=narrow, **need)
 row("cvt.rn.satfinite{.relu}.dtype.f16x2  d:dtype, a", dtype=FP8, sm=89, ptx="8.1")

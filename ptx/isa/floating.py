@@ -1,8 +1,8 @@
 """Single and double precision (PTX ISA 9.0, section 9.7.3)."""
 
-from ptx.isa.notation import row
+from ptx.isa.notation import common, row
 
-F32X2 = dict(sm=100, ptx="8.6")
+F32X2 = common(sm=100, ptx="8.6")
 
 # fmt: off
 

@@ -50,7 +50,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from ptx.isa.words import NEEDS, ROLES, SPACES, WIDENING, WORDS
 from ptx.targets import Version, version
@@ -529,6 +529,11 @@ def _expression(count: str):  # type: ignore[no-untyped-def]
 
 FORMS: dict[str, list[Form]] = {}
 """Every row, by opcode, in the order of the table."""
+
+
+def common(**keywords: Any) -> dict[str, Any]:
+    """Keywords that several rows share: ``BF16 = common(sm=90, ptx="7.8")``, ``row(..., **BF16)``."""
+    return keywords
 
 
 def row(

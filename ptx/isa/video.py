@@ -1,11 +1,11 @@
 """Video instructions on bytes and halves of a register (PTX ISA 9.0, sections 9.7.17 and 9.7.18)."""
 
-from ptx.isa.notation import row
+from ptx.isa.notation import common, row
 
-SEL = dict(asel="b0 b1 b2 b3 h0 h1", bsel="b0 b1 b2 b3 h0 h1")
-INTO = dict(SEL, dsel="b0 b1 b2 b3 h0 h1")
+SEL = common(asel="b0 b1 b2 b3 h0 h1", bsel="b0 b1 b2 b3 h0 h1")
+INTO = common(**SEL, dsel="b0 b1 b2 b3 h0 h1")
 U32_S32 = "u32 s32"
-TYPES = dict(dtype=U32_S32, atype=U32_S32, btype=U32_S32)
+TYPES = common(dtype=U32_S32, atype=U32_S32, btype=U32_S32)
 AB = "a:atype{.asel}, b:btype{.bsel}"
 
 # fmt: off

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from ptx.isa import FORMS, Form, Slot, Variant
 from ptx.isa.notation import variants
 from ptx.types import register_type
-
 from tests.isa.referee import REGISTERS_EACH
 
 # Functions and prototypes of the referee's module, by whether they return and whether they take.
@@ -86,7 +85,9 @@ class _Operands:
 def literals(slot: Slot) -> tuple[int, ...]:
     """Up to four of a slot's literals: both ends and two between."""
     listed = slot.literals or ()
-    return tuple(dict.fromkeys(listed[i] for i in (0, len(listed) // 3, len(listed) // 2, -1) if listed))
+    return tuple(
+        dict.fromkeys(listed[i] for i in (0, len(listed) // 3, len(listed) // 2, -1) if listed)
+    )
 
 
 def line(variant: Variant) -> str:
