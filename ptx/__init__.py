@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from ptx.assembler import Cubin, assemble
     from ptx.errors import PtxError
     from ptx.ir import SINK, Module
 

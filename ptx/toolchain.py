@@ -19,13 +19,15 @@ from ptx.errors import PtxError
 VARIABLE = {"ptxas": "PTX_PTXAS", "nvdisasm": "PTX_NVDISASM"}
 """The tools, and the environment variable that names a file to use instead."""
 
-WHEELS = {
-    "ptxas": ("nvidia-cuda-nvcc==13.0.88", "nvidia-nvvm==13.0.88", "nvidia-cuda-crt==13.0.88"),
-    "nvdisasm": ("nvidia-cuda-nvdisasm",),
-}
-"""What pip installs to bring each tool; nvcc's unpinned companions would come newer."""
+INSTALL = "pip install 'ptxgemm[toolchain]'"
+"""Brings both tools, pinned together."""
 
-_WHEEL_FOLDERS = ("nvidia/cu13/bin", "nvidia/cuda_nvcc/bin", "nvidia/cuda_nvdisasm/bin")
+SYSTEM = Path("/usr/local/cuda/bin")
+
+_WHEEL_FOLDERS = {
+    "ptxas": ("nvidia/cu13/bin", "nvidia/cuda_nvcc/bin"),
+    "nvdisasm": ("nvidia/cu13/bin", "nvidia/cuda_nvdisasm/bin"),
+}
 """Inside site-packages: the layout of the CUDA 13 wheels, then that of the CUDA 12 ones."""
 
 
@@ -63,7 +65,7 @@ def find_tool(name: str, argument: str | os.PathLike[str] | None = None) -> Tool
     raise PtxError(
         f"{name} was not found. Looked at\n"
         + "\n".join([f"  argument: none given\n  {VARIABLE[name]}: not set", *looked])
-        + f"\nIt comes with: pip install {' '.join(WHEELS[name])}"
+        + f"\nIt comes with: {INSTALL}"
     )
 
 
@@ -74,13 +76,13 @@ def _candidates(name: str) -> Iterator[tuple[Path, str]]:
             yield Path(home) / "bin" / file, variable
     for site in dict.fromkeys(sys.path):
         if site and Path(site).name in ("site-packages", "dist-packages"):
-            for folder in _WHEEL_FOLDERS:
+            for folder in _WHEEL_FOLDERS[name]:
                 yield Path(site) / folder / file, "wheel"
     if found := shutil.which(name):
         yield Path(found), "PATH"
     else:
         yield Path(file), "PATH"
-    yield Path("/usr/local/cuda/bin") / file, "/usr/local/cuda"
+    yield SYSTEM / file, "/usr/local/cuda"
 
 
 def _tool(name: str, path: Path, where: str) -> Tool:

@@ -45,3 +45,12 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache directory that the test alone uses."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("PTX_CACHE_DIR", str(folder))
+    monkeypatch.delenv("PTX_CACHE_DISABLE", raising=False)
+    return folder

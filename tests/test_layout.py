@@ -19,7 +19,8 @@ USES = {
     "types": set(),
     "targets": set(),
     "layouts": set(),
-    "cache": {"errors"},
+    "cache": set(),
+    "elf": {"errors"},
     "toolchain": {"errors"},
     "isa": {"errors", "types", "layouts", "targets"},
     "ir": {"isa"},
@@ -27,7 +28,7 @@ USES = {
     "checker": {"operands"},
     "text": {"operands"},
     "builder": {"checker"},
-    "assembler": {"text", "toolchain", "cache"},
+    "assembler": {"text", "toolchain", "cache", "elf"},
     "sass": {"assembler"},
     "emu": {"operands"},
     "arguments": {"ir"},
@@ -129,7 +130,7 @@ def test_files_are_short() -> None:
 
 def test_import_brings_neither_numpy_nor_cuda() -> None:
     code = (
-        "import sys, ptx, ptx.ir, ptx.toolchain\n"
+        "import sys, ptx, ptx.ir, ptx.toolchain, ptx.assembler\n"
         "print([m for m in ('numpy', 'cuda', 'ml_dtypes') if m in sys.modules])"
     )
     done = subprocess.run(
