@@ -54,7 +54,9 @@ class Reg:
 
     def _operate(self, operator: str, a: Any, b: Any) -> Any:
         if self.owner is None:
-            raise PtxError(f"{self.name} belongs to no kernel under construction: {operator} cannot be emitted")
+            raise PtxError(
+                f"{self.name} belongs to no kernel under construction: {operator} cannot be emitted"
+            )
         return self.owner.operate(operator, a, b)
 
     def __add__(self, other: Any) -> Any:
@@ -133,6 +135,15 @@ class Not:
     def __invert__(self) -> Reg:
         return self.reg
 
+    def __and__(self, other: Any) -> Any:
+        return self.reg._operate("&", self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return self.reg._operate("|", self, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return self.reg._operate("^", self, other)
+
     def __bool__(self) -> bool:
         return bool(self.reg)
 
@@ -161,8 +172,10 @@ class Imm:
 
     @property
     def is_float(self) -> bool:
-        return self.text[:2].lower() in ("0f", "0d") or "." in self.text or (
-            "e" in self.text.lower() and self.text[:2].lower() != "0x"
+        return (
+            self.text[:2].lower() in ("0f", "0d")
+            or "." in self.text
+            or ("e" in self.text.lower() and self.text[:2].lower() != "0x")
         )
 
     @property
@@ -212,7 +225,7 @@ class Addr:
     def __add__(self, other: Any) -> Any:
         if isinstance(other, int):
             return Addr(self.base, self.offset + other, self.coordinates)
-        moved = self.base + other  # type: ignore[operator]
+        moved: Any = self.base + other
         return moved + self.offset if self.offset else moved
 
     __radd__ = __add__
@@ -220,7 +233,7 @@ class Addr:
     def __sub__(self, other: Any) -> Any:
         if isinstance(other, int):
             return Addr(self.base, self.offset - other, self.coordinates)
-        moved = self.base - other  # type: ignore[operator]
+        moved: Any = self.base - other
         return moved + self.offset if self.offset else moved
 
     def __str__(self) -> str:
@@ -295,7 +308,9 @@ class Label:
         return self.name
 
 
-Operand = Union[Reg, Not, Special, Imm, Symbol, Addr, Vector, Pair, Selected, Arguments, Sink, Label]
+Operand = Union[
+    Reg, Not, Special, Imm, Symbol, Addr, Vector, Pair, Selected, Arguments, Sink, Label
+]
 
 
 def registers_of(operand: Operand | None) -> Iterator[Reg]:

@@ -241,6 +241,8 @@ def _address(slot: Slot, operand: Operand, variant: Variant) -> str:
     if isinstance(base, Reg):
         if kind(base.type) not in "bi" or bits(base.type) not in (32, 64):
             return f"expected an address register of 64 or 32 bits, got {describe(base)}"
+        if bits(base.type) == 32 and space in ("generic", "global"):
+            return f"expected a 64-bit address in .{space}, got {describe(base)}"
         if reason := _provenance(base.space, space, str(base)):
             return reason
     elif isinstance(base, Symbol):

@@ -25,7 +25,10 @@ INTRODUCED: dict[str, Version] = {
 """Every target, in the order in which the smallest is looked for, and the PTX version that brought it."""
 
 VERSIONS: tuple[Version, ...] = tuple(
-    [(6, minor) for minor in range(6)] + [(7, minor) for minor in range(9)] + [(8, m) for m in range(9)] + [(9, 0)]
+    [(6, minor) for minor in range(6)]
+    + [(7, minor) for minor in range(9)]
+    + [(8, m) for m in range(9)]
+    + [(9, 0)]
 )
 
 

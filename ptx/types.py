@@ -35,8 +35,10 @@ HELD_IN: dict[str, str] = {
 }
 """Formats without a register type of their own, and the untyped register that holds them (section 5.2.3)."""
 
-TYPES = FUNDAMENTAL | HELD_IN.keys() | frozenset(
-    "b1 b1024 u2 s2 u4 s4 e4m3 e5m2 e2m1 e2m3 e3m2 ue8m0 ue4m3".split()
+TYPES = (
+    FUNDAMENTAL
+    | HELD_IN.keys()
+    | frozenset("b1 b1024 u2 s2 u4 s4 e4m3 e5m2 e2m1 e2m3 e3m2 ue8m0 ue4m3".split())
 )
 """Every type word that may stand in an opcode."""
 

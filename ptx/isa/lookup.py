@@ -26,6 +26,10 @@ def resolve(op: str) -> tuple[Variant, ...]:
     return tuple(found)
 
 
+_SHOWN = 16
+"""How many words an explanation lists before it breaks off."""
+
+
 @cache
 def follow(prefix: str) -> tuple[frozenset[str], bool]:
     """The words that may follow `prefix`, and whether an instruction may end there.
@@ -63,8 +67,12 @@ def explain(op: str) -> str:
     start = ".".join([opcode, *words[:furthest]])
     lines = [
         f"{op} is no instruction: after {start} expected "
-        f"{' '.join('.' + word for word in may) or 'the end'}, got {got}"
-        + (f"; did you mean .{near[0]}?" if near else "")
+        f"{_some(may) or 'the end'}, got {got}" + (f"; did you mean .{near[0]}?" if near else "")
     ]
     rows = list(dict.fromkeys(form.syntax for form, _ in at))
     return "\n".join(lines + [f"    form: {syntax}" for syntax in rows[:3]])
+
+
+def _some(words: list[str]) -> str:
+    listed = " ".join("." + word for word in words[:_SHOWN])
+    return listed + (f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else "")

@@ -1,0 +1,411 @@
+"""Writing PTX from Python: one call is one instruction, spelled as the PTX manual spells it.
+
+    k = ptx.Kernel("axpy", n="u32", a="f32", x="global.f32", y="global.f32")
+    n, a, x, y = k.params()
+    i = k.global_index("x")
+    with k.when(k.setp.lt.u32(i, n)):
+        ...
+    k.ret()
+
+Spelling: a dot is PTX's dot, ``__`` is ``::``, a leading ``_`` stands before a digit (``._2d``), a
+trailing ``_`` after one of Python's keywords (``global_``). ``k.op("ld.global.f32", ...)`` takes
+any spelling as it is. A call takes the source operands in the manual's order and returns the
+destination: a new register, a tuple of them for a vector, or what ``out=`` names instead.
+
+Nothing is guarded that the author did not guard, and no instruction is emitted that was not called
+for: operators emit one instruction each, and the named helpers list what they emit.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ptx import checker, isa, parameters
+from ptx.conversion import show
+from ptx.emission import PREFIXES, Emitter, Op, attribute, outside, place_of, word
+from ptx.errors import PtxError
+from ptx.ir import (
+    Addr,
+    Function,
+    Instruction,
+    Item,
+    Label,
+    Module,
+    Not,
+    Pragma,
+    Reg,
+    Registers,
+    Special,
+    Symbol,
+    Variable,
+)
+from ptx.operators import counted
+from ptx.types import FUNDAMENTAL, register_type
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+class SpecialVector:
+    """A special register with axes: ``k.tid.x``."""
+
+    __slots__ = ("w", "x", "y", "z")
+
+    def __init__(self, name: str) -> None:
+        for axis in self.__slots__:
+            setattr(self, axis, Special(f"%{name}.{axis}"))
+
+
+class Kernel:
+    """A kernel under construction: ``Kernel(name, **parameters)``.
+
+    A parameter is ``name="TYPE"``: a scalar (``"u32"``, ``"f32"``), a pointer (``"global.f32"``;
+    ``"global.f32@16"`` promises 16-byte alignment), an array (``"f32[16]"``) or ``"tensormap"``.
+    """
+
+    def __init__(self, name: str, /, **params: str) -> None:
+        self._place = place_of(outside(sys._getframe(1)))
+        self.name = parameters.legal_name(name, "kernel", self._place)
+        self._emitter = Emitter(name)
+        self._specs = {
+            parameter: parameters.parse(parameter, text, self._place)
+            for parameter, text in params.items()
+        }
+        self._variables: list[Variable] = []
+        self._externals: list[Variable] = []
+        self._directives: dict[str, tuple[int, ...]] = {}
+        self._names: set[str] = {self.name, *params}
+
+    # ------------------------------------------------------------ instructions
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1] == "_":
+            raise AttributeError(name)
+        special = f"%{name}"
+        made: Any
+        if special in isa.SPECIAL:
+            made = Special(special)
+        elif f"{special}.x" in isa.SPECIAL:
+            made = SpecialVector(name)
+        else:
+            made = Op(self._emitter, self._emitter.spelled(word(name)))
+        self.__dict__[name] = made
+        return made
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *map(attribute, isa.FORMS)})
+
+    def op(self, op: str, *sources: Any, out: Any = None) -> Any:
+        """Emit the instruction spelled `op`, as in ``k.op("ld.global.f32", address)``."""
+        return self._emitter.emit(op, sources, out, sys._getframe(1))
+
+    # ------------------------------------------------------------ guards, branches, labels
+
+    @contextmanager
+    def when(self, predicate: Reg | Not) -> Iterator[None]:
+        """Guard every instruction of the block with ``@predicate``; ``~p`` guards with ``@!p``.
+
+        Emits nothing itself. A block does not nest in another, as PTX has one guard: combine the
+        predicates first, ``p & q``. A result inside needs ``out=``.
+        """
+        place = self._emitter.here()
+        if self._emitter.guard is not None:
+            raise PtxError(
+                f"k.when does not nest, since PTX has one guard and {self._emitter.guard} is it; "
+                "combine the predicates first: k.when(p & q)",
+                place,
+            )
+        register = predicate.reg if isinstance(predicate, Not) else predicate
+        if not isinstance(register, Reg) or register.type != "pred":
+            raise PtxError(f"k.when expected a predicate, got {show(predicate)}", place)
+        if register.owner is not self._emitter:
+            raise PtxError(f"{register} is a register of another kernel than {self.name}", place)
+        self._emitter.guard = predicate
+        try:
+            yield
+        finally:
+            self._emitter.guard = None
+
+    @contextmanager
+    def branch(self, predicate: Reg | Not) -> Iterator[None]:
+        """Run the block where `predicate` holds, by real control flow.
+
+        Emits ``@!predicate bra else``, the block, and the label ``else``. ``with k.otherwise():``
+        may follow directly.
+        """
+        self._unguarded("k.branch")
+        target = Label(self._unique("else"), self._emitter.here())
+        with self.when(~predicate):
+            self._jump(target)
+        yield
+        self._emitter.body.append(target)
+
+    @contextmanager
+    def otherwise(self) -> Iterator[None]:
+        """The other arm of the ``k.branch`` that ended just before.
+
+        Emits ``bra end`` before the label ``else``, and the label ``end`` after the block.
+        """
+        place = self._emitter.here()
+        last = self._emitter.body[-1] if self._emitter.body else None
+        if not isinstance(last, Label) or not last.name.startswith("else"):
+            raise PtxError("k.otherwise() must directly follow a block of k.branch", place)
+        self._emitter.body.pop()
+        end = Label(self._unique("end"), place)
+        self._jump(end)
+        self._emitter.body.append(last)
+        yield
+        self._emitter.body.append(end)
+
+    @contextmanager
+    def loop(
+        self,
+        start: Any,
+        stop: Any,
+        step: int = 1,
+        *,
+        name: str = "loop",
+        type: str | None = None,
+        unroll: bool = False,
+    ) -> Iterator[Reg]:
+        """Count from `start` by `step` while below `stop` (above it for a negative step).
+
+        Emits ``mov i, start``, the label `name`, ``.pragma "nounroll"`` unless `unroll`, the
+        block, ``add i, i, step``, ``setp.lt p, i, stop`` and ``@p bra name``. The test is at the
+        end: the block runs at least once; put the loop under ``k.branch`` where it may run zero
+        times. The counter's type is `type`, else that of `stop` or `start`, else ``u32``.
+        """
+        self._unguarded("k.loop")
+        place = self._emitter.here()
+        if type is None:
+            registers = [v for v in (stop, start) if isinstance(v, Reg)]
+            type = registers[0].type if registers else ("u32" if step > 0 else "s32")
+        if isinstance(start, int) and isinstance(stop, int):
+            if (stop - start) * step <= 0:
+                raise PtxError(f"the loop from {start} to {stop} by {step} never runs", place)
+        frame = sys._getframe(2)
+        counter: Reg = self._emitter.emit(f"mov.{type}", (start,), None, frame)
+        label = Label(self._unique(name), place)
+        self._emitter.body.append(label)
+        if not unroll:
+            self._emitter.body.append(Pragma("nounroll"))
+        yield counter
+        self._emitter.emit(f"add.{type}", (counter, step), counter, frame)
+        comparison = "lt" if step > 0 else "gt"
+        again: Reg = self._emitter.emit(
+            f"setp.{comparison}.{counted(type)}", (counter, stop), None, frame
+        )
+        self._emitter.guard = again
+        self._emitter.emit("bra", (label,), None, frame)
+        self._emitter.guard = None
+
+    def label(self, name: str) -> Label:
+        """Place a label here and return it, to branch back to."""
+        label = Label(self._unique(name), self._emitter.here())
+        self._emitter.body.append(label)
+        return label
+
+    def forward(self, name: str) -> Label:
+        """A label to branch forward to; ``k.place(label)`` puts it down."""
+        return Label(self._unique(name), self._emitter.here())
+
+    def place(self, label: Label) -> None:
+        """Put a label of ``k.forward`` down here."""
+        if any(s is label for s in self._emitter.body if isinstance(s, Label)):
+            raise PtxError(f"the label {label} is placed already", self._emitter.here())
+        self._emitter.body.append(label)
+
+    def pragma(self, text: str) -> None:
+        """``.pragma "text";`` at this point of the body."""
+        self._emitter.body.append(Pragma(text))
+
+    def _jump(self, target: Label) -> None:
+        variant = isa.resolve("bra")[0]
+        self._emitter.body.append(
+            Instruction("bra", (target,), self._emitter.guard, variant, target.place)
+        )
+
+    def _unguarded(self, what: str) -> None:
+        if self._emitter.guard is not None:
+            raise PtxError(
+                f"{what} may not stand under the guard @{self._emitter.guard}: "
+                "control flow has its own predicate",
+                self._emitter.here(),
+            )
+
+    def _unique(self, name: str) -> str:
+        parameters.legal_name(name, "label", self._emitter.here())
+        number, unique = 1, name
+        while unique in self._names:
+            unique = f"{name}_{number}"
+            number += 1
+        self._names.add(unique)
+        return unique
+
+    # ------------------------------------------------------------ registers and memory
+
+    def reg(self, type: str, count: int | None = None) -> Any:
+        """A new register of `type`, or a tuple of `count`; nothing is emitted."""
+        if register_type(type) not in FUNDAMENTAL:
+            raise PtxError(f".{type} is no type of a register", self._emitter.here())
+        held = register_type(type)
+        return (
+            self._emitter.register(held)
+            if count is None
+            else tuple(self._emitter.register(held) for _ in range(count))
+        )
+
+    def shared(
+        self, name: str, type: str, count: int | Sequence[int] = 1, *, align: int | None = None
+    ) -> Symbol:
+        """A shared array of `count` elements (or of that shape), `align` bytes; returns its name.
+
+        ``tile + 16`` is an address 16 bytes on; ``k.mov.u32(tile)`` brings it into a register.
+        """
+        return self._variable("shared", name, type, count, align)
+
+    def local(
+        self, name: str, type: str, count: int | Sequence[int] = 1, *, align: int | None = None
+    ) -> Symbol:
+        """An array in each thread's local memory; as :meth:`shared`."""
+        return self._variable("local", name, type, count, align)
+
+    def dynamic_shared(self, name: str, type: str = "b8", *, align: int = 16) -> Symbol:
+        """The shared memory whose size the launch gives, after all static arrays."""
+        place = self._emitter.here()
+        parameters.legal_name(name, "variable", place)
+        self._externals.append(
+            Variable("shared", register_type(type), name, (None,), align, linkage="extern",
+                     place=place)
+        )  # fmt: skip
+        self._names.add(name)
+        return Symbol(name, 0, "shared")
+
+    def _variable(
+        self, space: str, name: str, type: str, count: int | Sequence[int], align: int | None
+    ) -> Symbol:
+        place = self._emitter.here()
+        if parameters.legal_name(name, "variable", place) in self._names:
+            raise PtxError(f"the name {name} is taken already", place)
+        self._names.add(name)
+        held = register_type(type)
+        if held not in FUNDAMENTAL or held == "pred":
+            raise PtxError(f".{type} is no type of a variable", place)
+        shape = (count,) if isinstance(count, int) else tuple(count)
+        if any(extent < 1 for extent in shape):
+            raise PtxError(f"{name} has the shape {shape}; extents are at least 1", place)
+        if align is not None and (align < 1 or align & (align - 1)):
+            raise PtxError(f"{name}: an alignment is a power of two, not {align}", place)
+        self._variables.append(Variable(space, held, name, shape, align, place=place))
+        return Symbol(name, 0, space)
+
+    # ------------------------------------------------------------ parameters
+
+    def params(self) -> tuple[Any, ...]:
+        """Every parameter in a register, in order.
+
+        Emits ``ld.param`` for each; for a pointer ``cvta.to.SPACE`` too; for a tensor map or an
+        array ``mov`` of its address and ``cvta.param``, which makes that address generic.
+        """
+        frame = sys._getframe(1)
+        return tuple(self._load_parameter(name, frame) for name in self._specs)
+
+    def param(self, name: str) -> Any:
+        """One parameter by name, as :meth:`params` gives it."""
+        if name not in self._specs:
+            known = ", ".join(self._specs) or "none"
+            raise PtxError(
+                f"{self.name} has no parameter {name}; it has {known}", self._emitter.here()
+            )
+        return self._load_parameter(name, sys._getframe(1))
+
+    def _load_parameter(self, name: str, frame: FrameType) -> Any:
+        spec = self._specs[name]
+        symbol = Symbol(name, 0, "param")
+        if spec.parameter.count is not None:
+            address = self._emitter.emit("mov.b64", (symbol,), None, frame)
+            return self._emitter.emit("cvta.param.u64", (address,), None, frame)
+        type = spec.parameter.type
+        if spec.space is None:
+            return self._emitter.emit(f"ld.param.{type}", (Addr(symbol),), None, frame)
+        pointer = self._emitter.register("b64", "generic")
+        self._emitter.emit("ld.param.b64", (Addr(symbol),), pointer, frame)
+        if spec.space == "generic":
+            return pointer
+        converted = self._emitter.register("b64", spec.space)
+        self._emitter.emit(f"cvta.to.{spec.space}.u64", (pointer,), converted, frame)
+        return converted
+
+    def global_index(self, axis: str = "x") -> Reg:
+        """This thread's index in the whole grid along `axis`, a ``u32``.
+
+        Emits ``mov.u32`` of %ctaid, %ntid and %tid, and ``mad.lo.u32``.
+        """
+        frame = sys._getframe(1)
+        ctaid, ntid, tid = (
+            self._emitter.emit("mov.u32", (Special(f"%{name}.{axis}"),), None, frame)
+            for name in ("ctaid", "ntid", "tid")
+        )
+        index: Reg = self._emitter.emit("mad.lo.u32", (ctaid, ntid, tid), None, frame)
+        return index
+
+    # ------------------------------------------------------------ directives
+
+    def maxntid(self, x: int, y: int = 1, z: int = 1) -> None:
+        """``.maxntid``: the most threads a launch may give a CTA."""
+        self._directive("maxntid", (x, y, z))
+
+    def reqntid(self, x: int, y: int = 1, z: int = 1) -> None:
+        """``.reqntid``: the threads every launch must give a CTA."""
+        self._directive("reqntid", (x, y, z))
+
+    def minnctapersm(self, count: int) -> None:
+        """``.minnctapersm``: how many CTAs should fit on one SM."""
+        self._directive("minnctapersm", (count,))
+
+    def maxnreg(self, count: int) -> None:
+        """``.maxnreg``: the most registers a thread may use."""
+        self._directive("maxnreg", (count,))
+
+    def reqnctapercluster(self, x: int, y: int = 1, z: int = 1) -> None:
+        """``.reqnctapercluster``: the CTAs of a cluster."""
+        self._directive("reqnctapercluster", (x, y, z))
+
+    def _directive(self, word: str, arguments: tuple[int, ...]) -> None:
+        other = {"maxntid": "reqntid", "reqntid": "maxntid"}.get(word)
+        place = self._emitter.here()
+        if other in self._directives:
+            raise PtxError(f".{word} and .{other} exclude each other", place)
+        if any(argument < 1 for argument in arguments):
+            raise PtxError(f".{word} takes positive numbers, got {arguments}", place)
+        if other and arguments[0] * arguments[1] * arguments[2] > 1024:
+            raise PtxError(f".{word} {arguments}: a CTA has at most 1024 threads", place)
+        self._directives[word] = arguments
+
+    # ------------------------------------------------------------ the finished function
+
+    def function(self) -> Function:
+        """The kernel as it stands, unchecked."""
+        declared = [
+            Registers(type, PREFIXES[type], count + 1)
+            for type, count in self._emitter.counts.items()
+        ]
+        return Function(
+            self.name,
+            tuple(spec.parameter for spec in self._specs.values()),
+            (*declared, *self._variables, *self._emitter.body),
+            directives=tuple(self._directives.items()),
+            place=self._place,
+        )
+
+    def items(self) -> tuple[Item, ...]:
+        """The checked kernel and the module variables it needs; the first error found is raised."""
+        function = self.function()
+        checker.require_sound(function, self._externals)
+        return (*self._externals, function)
+
+    def __str__(self) -> str:
+        return str(Module(self))
