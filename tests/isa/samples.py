@@ -1,13 +1,33 @@
-"""Instruction lines made from rows: canonical operands for the slots of a variant."""
+"""Instructions made from rows: canonical operands for the slots of a variant, over the names that
+the referee's module declares.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptx.ir import (
+    SINK,
+    Addr,
+    Arguments,
+    Imm,
+    Instruction,
+    Label,
+    Operand,
+    Pair,
+    Reg,
+    Selected,
+    Symbol,
+    Vector,
+)
 from ptx.isa import FORMS, Form, Slot, Variant
 from ptx.isa.notation import variants
+from ptx.targets import INTRODUCED, VERSIONS, Version, meets, smallest_target, targets_meeting
 from ptx.types import register_type
 from tests.isa.referee import REGISTERS_EACH
+
+FLOOR = 50, (6, 0)
+"""The oldest target and version that rows speak of."""
 
 # Functions and prototypes of the referee's module, by whether they return and whether they take.
 _FUNCTIONS = {(True, True): "fr", (False, True): "fa", (False, False): "f0"}
@@ -15,22 +35,14 @@ _PROTOTYPES = {(True, True): "proto", (False, True): "proto1", (False, False): "
 _SYMBOLS = {
     "const": "cmem",
     "local": "lmem",
+    "param": "kp",
     "shared": "smem",
-    "shared::cta": "smem",
-    "shared::cluster": "smem",
-    "param": "kp",
-    "param::entry": "kp",
-}
-_ADDRESSES = {
-    "const": "cmem",
-    "local": "lmem",
-    "param": "kp",
-    "param::entry": "kp",
+    "global": "gmem",
     "param::func": "cp",
 }
 
 
-class _Operands:
+class _Maker:
     """Fresh registers for one instruction."""
 
     def __init__(self, variant: Variant) -> None:
@@ -39,62 +51,84 @@ class _Operands:
         arguments = [slot for slot in variant.slots if slot.kind == "args"]
         self.call = any(s.written for s in arguments), any(not s.written for s in arguments)
 
-    def register(self, type: str) -> str:
+    def register(self, type: str) -> Reg:
         self.count += 1
-        return f"%{register_type(type)}_{self.count % REGISTERS_EACH}"
+        declared = register_type(type)
+        return Reg(f"%{declared}_{self.count % REGISTERS_EACH}", declared)
 
-    def address(self, slot: Slot) -> str:
+    def address(self, slot: Slot) -> Addr:
         space = slot.space
         if self.variant.opcode == "st" and space == "param":
             space = "param::func"
-        base = _ADDRESSES.get(space)
-        if base is None:
-            narrow = space == "tmem" or space.startswith("shared")
-            base = self.register("b32" if narrow else "b64")
-        inner = [self.operand(s) for s in slot.inner]
-        return f"[{', '.join([base, *inner])}]"
+        coordinates = None
+        if slot.inner:
+            inner = self.operand(slot.inner[0])
+            coordinates = inner.items if isinstance(inner, Vector) else (inner,)
+        if space.startswith(("const", "local", "param")):
+            return Addr(symbol(space), 0, coordinates)
+        narrow = space == "tmem" or space.startswith("shared")
+        return Addr(self.register("b32" if narrow else "b64"), 0, coordinates)
 
-    def operand(self, slot: Slot) -> str:
-        """One canonical operand: registers of the very type, the second legal literal."""
+    def operand(self, slot: Slot) -> Operand:
+        """One canonical operand: registers of the very type, a legal literal."""
         match slot.kind:
             case "sink":
-                return "_"
+                return SINK
             case "imm":
-                return str(literals(slot)[:2][-1])
+                return Imm(str(literals(slot)[:2][-1]))
             case "addr":
                 return self.address(slot)
             case "symbol":
-                return _SYMBOLS.get(self.variant.choices.get("space", "global"), "gmem")
+                return symbol(self.variant.choices.get("space", "global"))
             case "func":
-                return _FUNCTIONS[self.call]
+                return Symbol(_FUNCTIONS[self.call])
             case "label":
-                return {"targets": "ts", "proto": _PROTOTYPES[self.call]}.get(slot.name, "L0")
+                known = {"targets": "ts", "proto": _PROTOTYPES[self.call], "prototype": "proto"}
+                return Label(known.get(slot.name, "L0"))
             case "args":
-                return "(pr)" if slot.written else "(pa)"
+                return Arguments((Symbol("pr" if slot.written else "pa"),))
+        made: Operand
         if slot.count is None:
-            text = self.register(slot.type)
+            made = self.register(slot.type)
         else:
-            text = "{" + ", ".join(self.register(slot.type) for _ in range(slot.count)) + "}"
+            made = Vector(tuple(self.register(slot.type) for _ in range(slot.count)))
         if slot.second == "must":
-            text += "|" + self.register("pred")
-        if slot.selectors and slot.selectors[0]:
-            text += "." + slot.selectors[0]
-        return text
+            made = Pair(made, self.register("pred"))
+        if slot.selectors and "" not in slot.selectors:
+            made = Selected(made, slot.selectors[0])
+        return made
+
+
+def symbol(space: str) -> Symbol:
+    """The referee's variable in `space`."""
+    root = space if space in _SYMBOLS else space.partition("::")[0]
+    return Symbol(_SYMBOLS[root], 0, root.partition("::")[0])
 
 
 def literals(slot: Slot) -> tuple[int, ...]:
     """Up to four of a slot's literals: both ends and two between."""
-    listed = slot.literals or ()
-    return tuple(
-        dict.fromkeys(listed[i] for i in (0, len(listed) // 3, len(listed) // 2, -1) if listed)
-    )
+    listed = slot.literals
+    if not listed:
+        return ()
+    return tuple(dict.fromkeys(listed[i] for i in (0, len(listed) // 3, len(listed) // 2, -1)))
+
+
+def operands(variant: Variant) -> tuple[Operand, ...]:
+    """Canonical operands for every slot of `variant`."""
+    made = _Maker(variant)
+    return tuple(made.operand(slot) for slot in variant.slots)
 
 
 def line(variant: Variant) -> str:
     """The variant as PTX text with canonical operands."""
-    made = _Operands(variant)
-    operands = ", ".join(made.operand(slot) for slot in variant.slots)
-    return f"{variant.op} {operands}".rstrip() + ";"
+    return str(Instruction(variant.op, operands(variant)))
+
+
+def forms_of(chapter: str) -> list[Form]:
+    return [form for forms in FORMS.values() for form in forms if form.chapter == chapter]
+
+
+CHAPTERS = sorted({form.chapter for forms in FORMS.values() for form in forms})
 
 
 def instances(form: Form) -> Iterator[Variant]:
@@ -103,6 +137,36 @@ def instances(form: Form) -> Iterator[Variant]:
         yield from variants(form, words, bound)
 
 
-def every_form() -> Iterator[Form]:
-    for forms in FORMS.values():
-        yield from forms
+def covering(form: Form, least: int = 0) -> list[Variant]:
+    """Instances of a row that show each of its words, each absent optional part and each operand
+    list at least once, and at least `least` of them where the row has so many."""
+    seen: set[object] = set()
+    chosen: list[Variant] = []
+    for number, (words, bound) in enumerate(form.spellings()):
+        shown = {*words, *bound.items(), len(words)}
+        if len(chosen) < least or not shown <= seen:
+            made = variants(form, words, bound)
+            shown |= {len(v.slots) for v in made}
+            chosen += made if not number or not shown <= seen else made[:1]
+            seen |= shown
+    return chosen
+
+
+def home(variant: Variant) -> tuple[str, Version]:
+    """The smallest target and version that the table says `variant` assembles for."""
+    target = smallest_target(variant.needs)
+    assert target is not None, f"{variant.op}: no target meets {variant.needs}"
+    return target, max(variant.version, INTRODUCED[target])
+
+
+def newest(variant: Variant) -> tuple[str, Version]:
+    """The newest target that meets the variant's needs, and the newest version."""
+    meeting = set(targets_meeting(variant.needs[0]))
+    for need in variant.needs[1:]:
+        meeting &= set(targets_meeting(need))
+    return max(meeting, key=lambda t: list(INTRODUCED).index(t)), VERSIONS[-1]
+
+
+def unmet(variant: Variant) -> list[str]:
+    """Every target that the table says `variant` is refused for."""
+    return [t for t in INTRODUCED if not all(meets(t, need) for need in variant.needs)]
