@@ -16,9 +16,12 @@ from ptx.isa import (  # noqa: F401  each chapter adds its rows
     half,
     integer,
     logic,
+    matrix,
     memory,
+    tcgen05,
     video,
     warp,
+    wgmma,
 )
 from ptx.isa.lookup import explain, follow, resolve
 from ptx.isa.notation import FORMS, Form, Slot, Variant

@@ -1,8 +1,10 @@
 """Atomic operations on memory (PTX ISA 9.0, sections 9.7.13.13 to 9.7.13.15): atom, red, red.async."""
 
-from ptx.isa.notation import row
+from ptx.isa.notation import common, row
 
 ATOM_ORDERS, RED_ORDERS = "relaxed acquire release acq_rel", "relaxed release"
+SCOPES = "cta@60:6.0 cluster gpu@60:6.0 sys@60:6.0"
+B128_SCOPES = "cta cluster gpu sys@90:8.4"
 SHARED = "shared shared::cta shared::cluster"
 POLICY = "{.hint, policy:u64}"
 
@@ -12,17 +14,20 @@ for space, hint, policy in (("{.global}", "{.hint}", POLICY), (".space", "", "")
     atom, red = "atom{.sem}{.scope}" + space, "red{.sem}{.scope}" + space
 
     # ------------------------------------------------------------ 9.7.13.13 atom
-    here = dict(sem=ATOM_ORDERS, space=SHARED, effect="atomic")
+    here = common(sem=ATOM_ORDERS, scope=SCOPES, space=SHARED, effect="atomic")
+    b128 = here | common(scope=B128_SCOPES)
     row(f"{atom}.op{hint}.type         d, [a], b{policy}", op="and or xor", type="b32 b64", **here)
-    row(f"{atom}.exch{hint}.type       d, [a], b{policy}", type="b32 b64 b128@90:8.4", **here)
+    row(f"{atom}.exch{hint}.type       d, [a], b{policy}", type="b32 b64", **here)
+    row(f"{atom}.exch{hint}.b128       d, [a], b{policy}", sm=90, ptx="8.3", **b128)
     row(f"{atom}.add{hint}.type        d, [a], b{policy}", type="u32 s32 u64 f32 f64@60:6.0", **here)
     row(f"{atom}.op{hint}.u32          d, [a], b{policy}", op="inc dec", **here)
     row(f"{atom}.op{hint}.type         d, [a], b{policy}", op="min max", type="u32 s32 u64 s64", **here)
     row(f"{atom}.add.noftz{hint}.type  d, [a], b{policy}", type="f16@70:6.3 f16x2@60:6.2 bf16@90:7.8 bf16x2@90:7.8", **here)
-    row(f"{atom}.cas.type              d, [a], b, c", type="b16@70:6.3 b32 b64 b128@90:8.4", **here)
+    row(f"{atom}.cas.type              d, [a], b, c", type="b16@70:6.3 b32 b64", **here)
+    row(f"{atom}.cas.b128              d, [a], b, c", sm=90, ptx="8.3", **b128)
 
     # ------------------------------------------------------------ 9.7.13.14 red
-    here = dict(sem=RED_ORDERS, space=SHARED, effect="atomic")
+    here = common(sem=RED_ORDERS, scope=SCOPES, space=SHARED, effect="atomic")
     row(f"{red}.op{hint}.type          [a], b{policy}", op="and or xor", type="b32 b64", **here)
     row(f"{red}.add{hint}.type         [a], b{policy}", type="u32 s32 u64 f32 f64@60:6.0", **here)
     row(f"{red}.op{hint}.u32           [a], b{policy}", op="inc dec", **here)

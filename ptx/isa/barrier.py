@@ -1,9 +1,9 @@
 """Barriers, fences and mbarriers (PTX ISA 9.0, sections 9.7.13.1 to 9.7.13.5 and 9.7.13.16)."""
 
-from ptx.isa.notation import row
+from ptx.isa.notation import common, row
 
 SHARED = "shared shared::cta shared::cluster"
-BAR = dict(bar=range(16), threads=range(32, 1025, 32), effect="barrier cta")
+BAR = common(bar=range(16), threads=range(32, 1025, 32), effect="barrier cta")
 
 # fmt: off
 # ---------------------------------------------------------------- 9.7.13.1 bar, barrier
@@ -45,7 +45,7 @@ row("mbarrier.complete_tx{.relaxed.scope}{.space}.b64  [mbar], tx:u32", scope="c
 
 # The state is returned for a barrier of this CTA alone; `_` does for every space (the manual: shared::cluster only).
 # An arrival's count is an operand from sm_90 on.
-ARRIVE = dict(sem="release@80:8.0 relaxed@90:8.6", scope="cta cluster", effect="mbarrier arrive")
+ARRIVE = common(sem="release@80:8.0 relaxed@90:8.6", scope="cta cluster", effect="mbarrier arrive")
 for op in ("arrive", "arrive_drop"):
     for d, space, ptx in (("d:u64", "{.smem}", "7.0"), ("_", "{.space}", "7.1")):
         arrive = f"mbarrier.{op}{{.sem.scope}}{space}.b64"
@@ -53,9 +53,9 @@ for op in ("arrive", "arrive_drop"):
         row(f"{arrive}  {d}, [mbar]", space="shared shared::cta shared::cluster@90:8.0", sm=80, ptx=ptx, **ARRIVE)
         row(f"{arrive}  {d}, [mbar], count:u32", space="shared shared::cta shared::cluster@90:8.0", sm=90, ptx="7.8", **ARRIVE)
         row(f"{expect}  {d}, [mbar], tx:u32", space=SHARED, sm=90, ptx="8.0", **ARRIVE)
-    row(f"mbarrier.{op}.noComplete{{.release.cta}}{{.smem}}.b64  d:u64, [mbar], count:u32", sm=80, ptx="7.0", effect="mbarrier arrive")
+    row(f"mbarrier.{op}.noComplete{{.order}}{{.smem}}.b64  d:u64, [mbar], count:u32", order="release.cta@80:8.0", sm=80, ptx="7.0", effect="mbarrier arrive")
 
-WAIT = dict(sem="acquire@80:8.0 relaxed@90:8.6", scope="cta cluster", effect="mbarrier wait")
+WAIT = common(sem="acquire@80:8.0 relaxed@90:8.6", scope="cta cluster", effect="mbarrier wait")
 row("mbarrier.test_wait{.sem.scope}{.smem}.b64         p, [mbar], state:u64", sm=80, ptx="7.0", **WAIT)
 row("mbarrier.test_wait.parity{.sem.scope}{.smem}.b64  p, [mbar], parity:u32", sm=80, ptx="7.1", **WAIT)
 row("mbarrier.try_wait{.sem.scope}{.smem}.b64          p, [mbar], state:u64{, ns:u32}", sm=90, ptx="7.8", **WAIT)

@@ -1,9 +1,11 @@
 """Data movement (PTX ISA 9.0, section 9.7.9): mov, ld, st, cache control, multimem, the stack."""
 
-from ptx.isa.notation import row
+from ptx.isa.notation import common, row
 
 T8, T16, T32, T64 = "b8 u8 s8", "b16 u16 s16", "b32 u32 s32 f32", "b64 u64 s64 f64"
 ANY = f"{T8} {T16} {T32} {T64}"
+SCALAR = f"{ANY} b128@70:8.3"
+B128_SCOPES = "cta cluster gpu sys@70:8.4"
 VECTORS = (("v2", ANY), ("v4", f"{T8} {T16} {T32}"))
 """Each vector with the element types that it may have: up to 128 bits."""
 WIDE_VECTORS = (("v4", T64), ("v8", T32))
@@ -38,14 +40,16 @@ row("mov.b128  d:b64*2, a", sm=70, ptx="8.3")
 
 # ---------------------------------------------------------------- 9.7.9.8 ld
 # Hints are for global memory alone, so global and generic addresses have rows of their own.
-row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.type           d, [a]" + POLICY, cop=LOADS, type=f"{ANY} b128@70:8.3", effect="load")
-row("ld{.weak}{.global}{.evict1}{.hint}{.prefetch_size}.type      d, [a]" + POLICY, type=f"{ANY} b128@70:8.3", effect="load")
-row("ld.volatile{.global}{.prefetch_size}.type                    d, [a]", type=f"{ANY} b128@70:8.3", effect="load")
-row("ld.sem.scope{.global}{.evict1}{.hint}{.prefetch_size}.type   d, [a]" + POLICY, sem="relaxed acquire", type=f"{ANY} b128@70:8.4", sm=70, effect="load")
+row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.type           d, [a]" + POLICY, cop=LOADS, type=SCALAR, effect="load")
+row("ld{.weak}{.global}{.evict1}{.hint}{.prefetch_size}.type      d, [a]" + POLICY, type=SCALAR, effect="load")
+row("ld.volatile{.global}{.prefetch_size}.type                    d, [a]", type=SCALAR, effect="load")
+row("ld.sem.scope{.global}{.evict1}{.hint}{.prefetch_size}.type   d, [a]" + POLICY, sem="relaxed acquire", type=ANY, sm=70, effect="load")
+row("ld.sem.scope{.global}{.evict1}{.hint}{.prefetch_size}.b128   d, [a]" + POLICY, sem="relaxed acquire", scope=B128_SCOPES, sm=70, ptx="8.3", effect="load")
 row("ld.mmio.relaxed.sys{.global}.type                            d, [a]", type=ANY, sm=70, ptx="8.2", effect="load")
-row("ld{.weak}.space{.cop}.type                                   d, [a]", space=READABLE, cop=LOADS, type=f"{ANY} b128@70:8.3", effect="load")
-row("ld.volatile.space.type                                       d, [a]", space=SHARED, type=f"{ANY} b128@70:8.3", effect="load")
-row("ld.sem.scope.space.type                                      d, [a]", sem="relaxed acquire", space=SHARED, type=f"{ANY} b128@70:8.4", sm=70, effect="load")
+row("ld{.weak}.space{.cop}.type                                   d, [a]", space=READABLE, cop=LOADS, type=SCALAR, effect="load")
+row("ld.volatile.space.type                                       d, [a]", space=SHARED, type=SCALAR, effect="load")
+row("ld.sem.scope.space.type                                      d, [a]", sem="relaxed acquire", space=SHARED, type=ANY, sm=70, effect="load")
+row("ld.sem.scope.space.b128                                      d, [a]", sem="relaxed acquire", scope=B128_SCOPES, space=SHARED, sm=70, ptx="8.3", effect="load")
 for vec, type in VECTORS:
     row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.vec.type          d*vec, [a]" + POLICY, cop=LOADS, vec=vec, type=type, effect="load")
     row("ld{.weak}{.global}{.evict1}{.hint}{.prefetch_size}.vec.type     d*vec, [a]" + POLICY, vec=vec, type=type, effect="load")
@@ -61,8 +65,8 @@ for vec, type in WIDE_VECTORS:
     row("ld.sem.scope{.global}{.evict1}{.evict2}{.hint}{.prefetch_size}.vec.type  d*vec, [a]" + POLICY, sem="relaxed acquire", vec=vec, type=type, sm=100, ptx="8.8", effect="load")
 
 # ---------------------------------------------------------------- 9.7.9.9 ld.global.nc
-row("ld.global.cop.nc{.hint}{.prefetch_size}.type       d, [a]" + POLICY, cop="ca cg cs", type=f"{ANY} b128@70:8.3", effect="load")
-row("ld.global.nc{.evict1}{.hint}{.prefetch_size}.type  d, [a]" + POLICY, type=f"{ANY} b128@70:8.3", effect="load")
+row("ld.global.cop.nc{.hint}{.prefetch_size}.type       d, [a]" + POLICY, cop="ca cg cs", type=SCALAR, effect="load")
+row("ld.global.nc{.evict1}{.hint}{.prefetch_size}.type  d, [a]" + POLICY, type=SCALAR, effect="load")
 for vec, type in VECTORS:
     row("ld.global.cop.nc{.hint}{.prefetch_size}.vec.type       d*vec, [a]" + POLICY, cop="ca cg cs", vec=vec, type=type, effect="load")
     row("ld.global.nc{.evict1}{.hint}{.prefetch_size}.vec.type  d*vec, [a]" + POLICY, vec=vec, type=type, effect="load")
@@ -71,19 +75,21 @@ for vec, type in WIDE_VECTORS:
     row("ld.global.nc{.evict1}{.evict2}{.hint}{.prefetch_size}.vec.type  d*vec, [a]" + POLICY, vec=vec, type=type, sm=100, ptx="8.8", effect="load")
 
 # ---------------------------------------------------------------- 9.7.9.10 ldu
-row("ldu{.global}.type  d, [a]", type=f"{ANY} b128@70:8.3", effect="load")
+row("ldu{.global}.type  d, [a]", type=SCALAR, effect="load")
 for vec, type in VECTORS:
     row("ldu{.global}.vec.type  d*vec, [a]", vec=vec, type=type, effect="load")
 
 # ---------------------------------------------------------------- 9.7.9.11 st
-row("st{.weak}{.global}.cop{.hint}.type          [a], b" + POLICY, cop=STORES, type=f"{ANY} b128@70:8.3", effect="store")
-row("st{.weak}{.global}{.evict1}{.hint}.type     [a], b" + POLICY, type=f"{ANY} b128@70:8.3", effect="store")
-row("st.volatile{.global}.type                   [a], b", type=f"{ANY} b128@70:8.3", effect="store")
-row("st.sem.scope{.global}{.evict1}{.hint}.type  [a], b" + POLICY, sem="relaxed release", type=f"{ANY} b128@70:8.4", sm=70, effect="store")
+row("st{.weak}{.global}.cop{.hint}.type          [a], b" + POLICY, cop=STORES, type=SCALAR, effect="store")
+row("st{.weak}{.global}{.evict1}{.hint}.type     [a], b" + POLICY, type=SCALAR, effect="store")
+row("st.volatile{.global}.type                   [a], b", type=SCALAR, effect="store")
+row("st.sem.scope{.global}{.evict1}{.hint}.type  [a], b" + POLICY, sem="relaxed release", type=ANY, sm=70, effect="store")
+row("st.sem.scope{.global}{.evict1}{.hint}.b128  [a], b" + POLICY, sem="relaxed release", scope=B128_SCOPES, sm=70, ptx="8.3", effect="store")
 row("st.mmio.relaxed.sys{.global}.type           [a], b", type=ANY, sm=70, ptx="8.2", effect="store")
-row("st{.weak}.space{.cop}.type                  [a], b", space=WRITABLE, cop=STORES, type=f"{ANY} b128@70:8.3", effect="store")
-row("st.volatile.space.type                      [a], b", space=SHARED, type=f"{ANY} b128@70:8.3", effect="store")
-row("st.sem.scope.space.type                     [a], b", sem="relaxed release", space=SHARED, type=f"{ANY} b128@70:8.4", sm=70, effect="store")
+row("st{.weak}.space{.cop}.type                  [a], b", space=WRITABLE, cop=STORES, type=SCALAR, effect="store")
+row("st.volatile.space.type                      [a], b", space=SHARED, type=SCALAR, effect="store")
+row("st.sem.scope.space.type                     [a], b", sem="relaxed release", space=SHARED, type=ANY, sm=70, effect="store")
+row("st.sem.scope.space.b128                     [a], b", sem="relaxed release", scope=B128_SCOPES, space=SHARED, sm=70, ptx="8.3", effect="store")
 for vec, type in VECTORS:
     row("st{.weak}{.global}.cop{.hint}.vec.type          [a], b*vec" + POLICY, cop=STORES, vec=vec, type=type, effect="store")
     row("st{.weak}{.global}{.evict1}{.hint}.vec.type     [a], b*vec" + POLICY, vec=vec, type=type, effect="store")
@@ -117,3 +123,37 @@ row("discard{.global}.L2                                  [a], 128", sm=80, ptx=
 row("createpolicy.range{.global}.primary{.secondary}.b64  d:u64, [a], size:u32, total:u32", primary=PRIMARY, secondary=SECONDARY, sm=80, ptx="7.4")
 row("createpolicy.fractional.primary{.secondary}.b64      d:u64{, fraction:f32}", primary=PRIMARY, secondary=SECONDARY, sm=80, ptx="7.4")
 row("createpolicy.cvt.L2.b64                              d:u64, a", sm=80, ptx="7.4")
+
+# ---------------------------------------------------------------- 9.7.9.17 isspacep, 9.7.9.21 mapa, getctarank
+row("isspacep.space                    p, a:u64", space="const global local shared param@70:7.7 param::entry@70:8.3 shared::cta shared::cluster")
+row("mapa{.shared::cluster}.type       d, a, b:u32", type="u32 u64", sm=90, ptx="7.8")
+row("getctarank{.shared::cluster}.type d:u32, a", type="u32 u64", sm=90, ptx="7.8")
+
+# ---------------------------------------------------------------- 9.7.9.14 multimem
+# `add.acc::f32` accumulates in f32. ptxas refuses f16 and bf16 without a vector, the manual does not.
+MULTIMEM = common(sm=90, ptx="8.1")
+INTEGER_OPS = (("add", "u32 s32 u64"), ("and or xor", "b32 b64"), ("min max", "u32 s32 u64 s64"))
+HALVES = ((".vec", "v2 v4 v8", "f16 bf16"), ("{.vec}", "v2 v4", "f16x2 bf16x2"))
+for order in ("{.sem.scope}", ".weak"):
+    reduce, store = f"multimem.ld_reduce{order}{{.global}}", f"multimem.st{order}{{.global}}"
+    load_orders = common(sem="relaxed acquire", effect="load", **MULTIMEM)
+    store_orders = common(sem="relaxed release", effect="store", **MULTIMEM)
+    for op, type in INTEGER_OPS:
+        row(f"{reduce}.op.type  d, [a]", op=op, type=type, **load_orders)
+    row(f"{reduce}.add{{.vec}}.f32  d*vec, [a]", vec="v2 v4", **load_orders)
+    row(f"{reduce}.add.f64  d, [a]", **load_orders)
+    row(f"{store}.type  [a], b", type="b32 b64 u32 u64 s32 s64 f64", **store_orders)
+    row(f"{store}{{.vec}}.f32  [a], b*vec", vec="v2 v4", **store_orders)
+    for dot_vec, vec, type in HALVES:
+        row(f"{reduce}.op{dot_vec}.type  d*vec, [a]", op="add min max add.acc::f32@90:8.2", vec=vec, type=type, **load_orders)
+        row(f"{store}{dot_vec}.type  [a], b*vec", vec=vec, type=type, **store_orders)
+RED = common(sem="relaxed release", effect="atomic", **MULTIMEM)
+for op, type in (*INTEGER_OPS, ("add", "f64")):
+    row("multimem.red{.sem.scope}{.global}.op.type  [a], b", op=op, type=type, **RED)
+for dot_vec, vec, type in (*HALVES, ("{.vec}", "v2 v4", "f32")):
+    row(f"multimem.red{{.sem.scope}}{{.global}}.add{dot_vec}.type  [a], b*vec", vec=vec, type=type, **RED)
+
+# ---------------------------------------------------------------- 9.7.17 the stack
+row("alloca.type          d, size{, alignment}", type="u32 u64", size=range(2**31), alignment=[2**i for i in range(3, 24)], sm=52, ptx="7.3")
+row("stacksave.type       d", type="u32 u64", sm=52, ptx="7.3")
+row("stackrestore.type    a", type="u32 u64", sm=52, ptx="7.3")

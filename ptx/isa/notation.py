@@ -15,7 +15,8 @@ A row is the manual's syntax line; its keywords say what each choice may be. The
              text<choice>text    a choice inside a word:  m64n<n>k16   <dim>d
     choice   "a b c" or a range  a value may be several words ("async.global");
                                  "value@sm:ptx" is what that value needs in this row,
-                                 as in "relaxed@90:8.6" or "i8@100a+110a:8.6"
+                                 as in "relaxed@90:8.6" or "i8@100a+110a:8.6",
+                             instead of what NEEDS (words.py) says
     operand  d  d0  d1  p  q     written; p and q are predicates
              a                   read; its type is the last type of the opcode
              a:type              of another type: a PTX type, a choice, `wide` (twice as
@@ -377,10 +378,14 @@ class Form:
     def needs(self, words: Words, bound: Choices) -> tuple[tuple[str, ...], Version]:
         """What a spelling asks of the target (each need must be met) and of the PTX version."""
         found = [(self.need, self.version)]
-        found += [self._value_needs[kv] for kv in bound.items() if kv in self._value_needs]
+        settled: set[str] = set()
+        for choice in bound.items():
+            if choice in self._value_needs:
+                found.append(self._value_needs[choice])
+                settled.update(choice[1].split("."))
         for word in words:
             for key in (word, "::" + word.partition("::")[2]):
-                if key in NEEDS:
+                if key in NEEDS and word not in settled:
                     found.append(NEEDS[key])
         return tuple(dict.fromkeys(need for need, _ in found)), max(v for _, v in found)
 

@@ -40,6 +40,11 @@ WORDS: dict[str, str | range] = {
 """Choices that rows share; a name here must be no word of PTX, or it would swallow it."""
 
 _NEEDS = {
+    "weak":               (70, "6.0"),
+    "relaxed":            (70, "6.0"),
+    "acquire":            (70, "6.0"),
+    "release":            (70, "6.0"),
+    "acq_rel":            (70, "6.0"),
     "cluster":            (90, "7.8"),
     "::cta":              (50, "7.8"),
     "::cluster":          (90, "7.8"),
@@ -103,6 +108,17 @@ EFFECTS: dict[str, str] = {
     "async bulk": "through the async proxy, with nothing to wait for: a prefetch",
     "commit bulk": "closes the thread's bulk group",
     "wait bulk": "waits for bulk groups, all but the newest `groups`",
+    "async tcgen05.ld": "writes its registers until tcgen05.wait::ld",
+    "async tcgen05.st": "writes tensor memory until tcgen05.wait::st",
+    "async tcgen05": "works on tensor memory until the mbarrier of a later tcgen05.commit completes",
+    "wait tcgen05.ld": "waits for the thread's tcgen05.lds",
+    "wait tcgen05.st": "waits for the thread's tcgen05.sts",
+    "commit tcgen05": "arrives at mbar when the thread's asynchronous tcgen05s so far have ended",
+    "tcgen05 alloc": "takes columns of tensor memory and stores where they begin",
+    "tcgen05 dealloc": "gives columns of tensor memory back",
+    "wgmma issue": "reads its operands and updates d until its wgmma group is waited for",
+    "wgmma commit": "closes the warpgroup's wgmma group",
+    "wgmma wait": "waits for wgmma groups, all but the newest `groups`",
     # barriers
     "barrier warp": "the threads of the mask wait for each other",
     "barrier cta": "arrives at a barrier of the CTA; all but .arrive wait for it",
@@ -113,6 +129,8 @@ EFFECTS: dict[str, str] = {
     "grid dependency": "lets dependent grids start, or waits for those depended on",
     # order
     "fence": "orders the thread's memory accesses",
+    "fence tcgen05": "orders tcgen05 instructions and the thread's synchronisation",
+    "wgmma fence": "orders register and shared-memory accesses before the wgmmas that follow",
     "fence proxy alias": "orders accesses to one place through several virtual addresses",
     "fence proxy async": "orders accesses of the generic proxy and of the async proxy",
     "fence proxy tensormap": "orders accesses of the generic proxy and of the tensor map proxy",
