@@ -1,7 +1,8 @@
 """What a PTX module is, as frozen data: operands, instructions, declarations, functions, modules.
 
-The builder and the parser make these; the checker, the printer, the emulator and the assembler read them. Equality is
-structural and ignores where a thing was written, so ``parse(str(module)) == module``.
+The builder and the parser make these; the checker, the printer, the emulator and the assembler
+read them. Equality is structural and ignores where a thing was written, so that
+``parse(str(module)) == module``.
 """
 
 from __future__ import annotations
@@ -108,8 +109,8 @@ class Reg:
 
     def __bool__(self) -> bool:
         raise PtxError(
-            f"{self.name} has no value while the kernel is built: a Python `if`, `while`, `and` or `or` cannot test it; "
-            "compare with k.setp and use k.when(p) or k.branch(p)",
+            f"{self.name} has no value while the kernel is built: a Python `if`, `while`, `and` "
+            "or `or` cannot test it; compare with k.setp and use k.when(p) or k.branch(p)",
             self._place(),
         )
 
@@ -163,7 +164,7 @@ class Special:
 
 @dataclass(frozen=True, slots=True)
 class Imm:
-    """A literal, by its PTX spelling: ``-4``, ``0x1F``, ``42U``, ``0f3F800000``, ``0d...``, ``1.5``."""
+    """A literal, by its PTX spelling: ``-4``, ``0x1F``, ``42U``, ``0f3F800000``, ``1.5``."""
 
     text: str
 
@@ -345,7 +346,7 @@ class Instruction:
     operands: tuple[Operand, ...]
     guard: Reg | Not | None = None
     variant: Variant | None = field(default=None, compare=False)
-    """What the instruction table says of it; None where no row takes it (foreign text with an error)."""
+    """What the instruction table says of it; None where no row takes it (erroneous text)."""
     place: Place | None = field(default=None, compare=False)
 
     @property
@@ -389,7 +390,7 @@ class Variable:
     initial: tuple[Any, ...] | Operand | None = None
     """Nested tuples of :class:`Imm` and :class:`Symbol`, as the braces nest."""
     attributes: str = ""
-    """What stands between space and type besides the alignment, verbatim, as ``.attribute(.managed)``."""
+    """What else stands between space and type, verbatim, as ``.attribute(.managed)``."""
     place: Place | None = field(default=None, compare=False)
 
     @property
@@ -412,7 +413,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a function: ``.param .u64 .ptr .global .align 16 a`` or ``.param .align 64 .b8 map[128]``."""
+    """A parameter: ``.param .u64 .ptr .global .align 16 a``, ``.param .align 64 .b8 map[128]``."""
 
     type: str
     name: str
@@ -420,7 +421,7 @@ class Parameter:
     """Elements of an array parameter; None is a scalar."""
     align: int | None = None
     pointer: str | None = None
-    """The space that ``.ptr`` names, ``""`` for a ``.ptr`` without one; None where there is no ``.ptr``."""
+    """The space that ``.ptr`` names, ``""`` where it names none; None without ``.ptr``."""
     pointer_align: int | None = None
     space: str = "param"
     """``"param"``, or ``"reg"`` in a device function."""
@@ -451,7 +452,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A directive kept as it is written, ``.file 1 "a.cu"``; ``text`` holds its end (``;`` or a block) too."""
+    """A directive kept as written, ``.file 1 "a.cu"``, its end (``;`` or a block) included."""
 
     text: str
     place: Place | None = field(default=None, compare=False)
@@ -545,10 +546,11 @@ class Buildable(Protocol):
 
 @dataclass(frozen=True, init=False)
 class Module:
-    """A PTX module: ``Module(kernel, ...)``, with `target` and `version` inferred where they are not given.
+    """A PTX module: ``Module(kernel, ...)``, its target and version inferred where not given.
 
-    `items` are functions and variables, or kernels under construction, which are built and checked here. ``target`` is
-    a name as ``"sm_90a"``, ``version`` as ``"8.0"``; what is left out is the smallest that the instructions allow.
+    `items` are functions and variables, or kernels under construction, which are built and checked
+    here. ``target`` is a name as ``"sm_90a"``, ``version`` as ``"8.0"``; what is left out is the
+    smallest that the instructions allow.
     """
 
     items: tuple[Item, ...]
@@ -589,4 +591,4 @@ class Module:
     def __str__(self) -> str:
         from ptx import text
 
-        return text.print_module(self)
+        return str(text.print_module(self))

@@ -1,9 +1,9 @@
-"""Targets and versions: which `.target` meets which need, and the smallest pair that meets them all.
+"""Targets and versions: which `.target` meets which need, and the smallest that meets them all.
 
-A need is written as in the instruction table: ``"90"`` (sm_90 and everything newer), ``"90a"`` (that architecture
-alone), ``"100f"`` (its family: sm_100f, sm_100a, sm_103f, sm_103a ...), ``"50-62"`` (those alone: later ones dropped
-it). Alternatives are separated by spaces. Targets are no ordering: sm_120 lacks what sm_90a has. Sources: PTX ISA 9.0,
-section 11.1.2; acceptance by ptxas 13.0.
+A need is written as in the instruction table: ``"90"`` (sm_90 and everything newer), ``"90a"``
+(that architecture alone), ``"100f"`` (its family: sm_100f, sm_100a, sm_103f, sm_103a ...).
+Alternatives are separated by spaces. Targets are no ordering: sm_120 lacks what sm_90a has.
+Sources: PTX ISA 9.0, section 11.1.2; acceptance by ptxas 13.0.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from functools import cache
 Version = tuple[int, int]
 
 INTRODUCED: dict[str, Version] = {
-    "sm_50": (4, 0), "sm_52": (4, 1), "sm_53": (4, 2), "sm_60": (5, 0), "sm_61": (5, 0), "sm_62": (5, 0),
-    "sm_70": (6, 0), "sm_72": (6, 1), "sm_75": (6, 3), "sm_80": (7, 0), "sm_86": (7, 1), "sm_87": (7, 4),
-    "sm_88": (9, 0), "sm_89": (7, 8), "sm_90": (7, 8), "sm_90a": (8, 0),
-    "sm_100": (8, 6), "sm_100f": (8, 8), "sm_100a": (8, 6), "sm_103": (8, 8), "sm_103f": (8, 8), "sm_103a": (8, 8),
+    "sm_50": (4, 0), "sm_52": (4, 1), "sm_53": (4, 2), "sm_60": (5, 0), "sm_61": (5, 0),
+    "sm_62": (5, 0), "sm_70": (6, 0), "sm_72": (6, 1), "sm_75": (6, 3), "sm_80": (7, 0),
+    "sm_86": (7, 1), "sm_87": (7, 4), "sm_88": (9, 0), "sm_89": (7, 8),
+    "sm_90": (7, 8), "sm_90a": (8, 0),
+    "sm_100": (8, 6), "sm_100f": (8, 8), "sm_100a": (8, 6),
+    "sm_103": (8, 8), "sm_103f": (8, 8), "sm_103a": (8, 8),
     "sm_110": (9, 0), "sm_110f": (9, 0), "sm_110a": (9, 0),
-    "sm_120": (8, 7), "sm_120f": (8, 8), "sm_120a": (8, 7), "sm_121": (8, 8), "sm_121f": (8, 8), "sm_121a": (8, 8),
+    "sm_120": (8, 7), "sm_120f": (8, 8), "sm_120a": (8, 7),
+    "sm_121": (8, 8), "sm_121f": (8, 8), "sm_121a": (8, 8),
 }  # fmt: skip
-"""Every target, in the order in which the smallest is looked for, and the PTX version that brought it."""
+"""Every target, in the order in which the smallest is sought, and the version that brought it."""
 
 VERSIONS: tuple[Version, ...] = tuple(
     [(6, minor) for minor in range(6)]
@@ -48,7 +51,7 @@ def _parts(target: str) -> tuple[int, str]:
 
 @cache
 def meets(target: str, need: str) -> bool:
-    """Whether ``target`` offers what ``need`` asks for; alternatives in ``need`` are separated by spaces."""
+    """Whether ``target`` offers what ``need``, one of its alternatives, asks for."""
     number, suffix = _parts(target)
     for alternative in need.split():
         least, _, most = alternative.partition("-")

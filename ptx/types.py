@@ -1,8 +1,8 @@
-"""PTX types: their widths, their classes, and the one rule that says which register an operand takes.
+"""PTX types: their widths, their classes, and which register an operand of a type takes.
 
-Types are plain strings without the dot, as in ``"f32"``. Sources: PTX ISA 9.0, section 5.2 (fundamental types), 5.2.3
-(alternate floating-point formats) and 9.4.1 (operand size exceeding instruction-type size); each statement was judged by
-ptxas 13.0.
+Types are plain strings without the dot, as in ``"f32"``. Sources: PTX ISA 9.0, sections 5.2
+(fundamental types), 5.2.3 (alternate floating-point formats) and 9.4.1 (operand size exceeding
+instruction-type size); each statement was judged by ptxas 13.0.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HELD_IN: dict[str, str] = {
     "e2m3x4": "b32",
     "e3m2x4": "b32",
 }
-"""Formats without a register type of their own, and the untyped register that holds them (section 5.2.3)."""
+"""Formats without a register type of their own, and the untyped register that holds them."""
 
 TYPES = (
     FUNDAMENTAL
@@ -54,7 +54,7 @@ def bits(type: str) -> int:
 
 @cache
 def kind(type: str) -> str:
-    """``"pred"``, ``"b"`` (untyped), ``"i"`` (integer of either sign) or ``"f"`` (floating point)."""
+    """``"pred"``, ``"b"`` (untyped), ``"i"`` (integer, either sign) or ``"f"`` (floating)."""
     if type == "pred":
         return "pred"
     if type[0] == "b" and not type.startswith("bf"):
@@ -80,9 +80,10 @@ def widened(type: str) -> str:
 def accepts(want: str, have: str, wide: bool = False) -> bool:
     """Whether an operand of type ``want`` takes a register declared ``have``.
 
-    Widths must be equal, or ``have`` the wider one where ``wide`` says that the instruction relaxes this (ld, st, cvt).
-    Untyped matches everything, signed and unsigned match each other, floating point matches only itself, and a format
-    of :data:`HELD_IN` wants exactly its untyped register.
+    Widths must be equal, or ``have`` the wider one where ``wide`` says that the instruction
+    relaxes this (ld, st, cvt). Untyped matches everything, signed and unsigned match each other,
+    floating point matches only itself, and a format of :data:`HELD_IN` wants exactly its untyped
+    register.
     """
     if want == "pred" or have == "pred":
         return want == have
