@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Union
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ptx import types
 from ptx.errors import Place, PtxError
@@ -309,9 +309,9 @@ class Label:
         return self.name
 
 
-Operand = Union[
-    Reg, Not, Special, Imm, Symbol, Addr, Vector, Pair, Selected, Arguments, Sink, Label
-]
+Operand = (
+    Reg | Not | Special | Imm | Symbol | Addr | Vector | Pair | Selected | Arguments | Sink | Label
+)
 
 
 def registers_of(operand: Operand | None) -> Iterator[Reg]:
@@ -484,9 +484,18 @@ class Block:
     body: tuple[Statement, ...]
 
 
-Statement = Union[
-    Instruction, Label, Registers, Variable, Pragma, Line, Directive, Targets, Prototype, Block
-]
+Statement = (
+    Instruction
+    | Label
+    | Registers
+    | Variable
+    | Pragma
+    | Line
+    | Directive
+    | Targets
+    | Prototype
+    | Block
+)
 
 
 @dataclass(frozen=True)
@@ -535,7 +544,7 @@ class Function:
         return next((arguments for word, arguments in self.directives if word == name), None)
 
 
-Item = Union[Function, Variable, Directive, Pragma, Line]
+Item = Function | Variable | Directive | Pragma | Line
 
 
 class Buildable(Protocol):

@@ -338,7 +338,7 @@ class Form:
         if literals is not None and not operand.type:
             return Slot(name, "imm", literals=literals)
         type = choices.get(operand.type, operand.type)
-        if type in ("label", "func", "symbol"):
+        if type == "label" or type == "func" or type == "symbol":
             return Slot(name, type)
         if not type:
             type = "pred" if operand.negatable or name in ("p", "q") else last_type
