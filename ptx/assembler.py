@@ -227,6 +227,8 @@ def assemble(
     options = ("-v", "-lineinfo", f"-O{optimize}", *flags)
     data, log, cached = _image(text, target, tool, options, cache, places)
     _refuse_lost_performance(log, text, places, tuple(allow))
+    if isinstance(module, str):
+        places = places_of(module, file)
     return Cubin(data, target, log, text, places, tool.version, options, cached, source)
 
 
@@ -238,13 +240,38 @@ def _text(
 ) -> tuple[Module | None, str, tuple[Place | None, ...]]:
     if isinstance(module, str):
         text = module if lineinfo else _without_lines(module)
-        count = text.count("\n") + 1
-        return None, text, tuple(Place(file, line + 1) for line in range(count))
+        return None, text, _lines_of(text, file)
     from ptx.text import render
 
     made = module if isinstance(module, Module) else Module(module)
     rendered = render(made, loc=lineinfo)
     return made, rendered.text, rendered.places
+
+
+def _lines_of(text: str, file: str) -> tuple[Place | None, ...]:
+    return tuple(Place(file, line) for line in range(1, text.count("\n") + 2))
+
+
+_FILE = re.compile(r'^[ \t]*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)
+_LOC = re.compile(r"^[ \t]*\.loc\s+(\d+)\s+(\d+)\s+(\d+)")
+_FUNCTION = re.compile(r"\.(?:entry|func)\b")
+
+
+def places_of(text: str, file: str = "<ptx>") -> tuple[Place | None, ...]:
+    """Where each line of PTX comes from by the ``.loc`` that rules it, else the line itself."""
+    files = dict(_FILE.findall(text))
+    if not files:
+        return _lines_of(text, file)
+    places: list[Place | None] = []
+    here: Place | None = None
+    for number, line in enumerate(text.split("\n"), 1):
+        if match := _LOC.match(line):
+            name = files.get(match[1])
+            here = Place(name, int(match[2]), int(match[3])) if name else None
+        elif _FUNCTION.search(line):
+            here = None
+        places.append(here or Place(file, number))
+    return tuple(places)
 
 
 def _without_lines(text: str) -> str:

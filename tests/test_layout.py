@@ -20,19 +20,24 @@ USES = {
     "targets": set(),
     "layouts": set(),
     "cache": set(),
+    "flow": set(),
+    "names": set(),
+    "geometry": {"errors"},
+    "arrays": {"errors"},
     "elf": {"errors"},
     "toolchain": {"errors"},
     "isa": {"errors", "types", "layouts", "targets"},
     "ir": {"isa"},
     "operands": {"ir"},
-    "checker": {"operands"},
-    "text": {"operands"},
+    "requirements": {"ir"},
+    "checker": {"operands", "requirements", "names"},
+    "text": {"operands", "requirements", "names"},
     "builder": {"checker"},
     "assembler": {"text", "toolchain", "cache", "elf"},
-    "sass": {"assembler"},
+    "sass": {"assembler", "flow"},
     "emu": {"operands"},
-    "arguments": {"ir"},
-    "driver": {"assembler", "arguments"},
+    "arguments": {"ir", "arrays"},
+    "driver": {"assembler", "arguments", "geometry"},
     "tensormap": {"ir"},
     "devices": {"emu", "driver", "tensormap", "assembler", "arguments"},
     "commands": {"builder", "devices", "sass"},
@@ -42,7 +47,7 @@ USES = {
 DEFERRED = {("ir", "text"), ("ir", "checker")}
 """Inside functions only: ``str(module)`` prints, ``Module(kernel)`` checks."""
 
-NUMPY = {"emu", "devices", "driver", "tensormap", "arguments"}
+NUMPY = {"emu", "arrays", "devices", "driver", "tensormap", "arguments"}
 
 
 def part_of(module: str) -> str:
