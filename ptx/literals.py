@@ -8,7 +8,7 @@ import struct
 from typing import Any
 
 from ptx.ir import Imm
-from ptx.types import bits, kind
+from ptx.types import kind
 
 
 def literal(value: Any, type: str) -> Imm | str:
@@ -31,7 +31,7 @@ def _integer(value: Any, type: str) -> Imm | str:
     except TypeError:
         pass
     if isinstance(value, float) or hasattr(value, "__float__"):
-        if kind(type or "b32") == "b" and bits(type) == 64:
+        if type == "b64":
             return Imm(f64_text(float(value)))
         return f"expected an integer, got {value!r}"
     return f"expected a register or a number, got {value!r}"

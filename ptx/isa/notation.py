@@ -51,7 +51,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from ptx.isa.words import NEEDS, ROLES, SPACES, WIDENING, WORDS
 from ptx.targets import Version, version
@@ -60,6 +60,7 @@ from ptx.types import HELD_IN, TYPES, widened
 Words = tuple[str, ...]
 Choices = Mapping[str, str]
 Literals = Sequence[int]
+Kind = Literal["reg", "imm", "addr", "label", "func", "symbol", "sink", "args"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Slot:
 
     name: str
     """As the row names it."""
-    kind: Literal["reg", "imm", "addr", "label", "func", "symbol", "sink", "args"]
+    kind: Kind
     type: str = ""
     """Of a register; a member of :data:`ptx.types.TYPES`."""
     space: str = ""
@@ -338,8 +339,8 @@ class Form:
         if literals is not None and not operand.type:
             return Slot(name, "imm", literals=literals)
         type = choices.get(operand.type, operand.type)
-        if type == "label" or type == "func" or type == "symbol":
-            return Slot(name, type)
+        if type in ("label", "func", "symbol"):
+            return Slot(name, cast(Kind, type))
         if not type:
             type = "pred" if operand.negatable or name in ("p", "q") else last_type
         if type == "wide":

@@ -1,0 +1,153 @@
+"""Each mistake is caught on the author's line, with the rule and the nearest legal thing."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+
+import pytest
+
+import ptx
+from ptx.builder import Kernel
+from ptx.errors import PtxError
+
+
+class Author:
+    """A kernel with one register of each kind, for mistakes to be made in."""
+
+    def __init__(self) -> None:
+        self.k = Kernel("test", n="u32", x="global.f32")
+        self.n, self.x = self.k.params()
+        self.f = self.k.mov.f32(0.0)
+        self.i = self.k.mov.s32(0)
+        self.p = self.k.setp.lt.s32(self.i, 3)
+
+
+def error_of(mistake: Callable[[Author], object]) -> PtxError:
+    """The error that `mistake` raises; its place must be the line of `mistake`."""
+    with pytest.raises(PtxError) as raised:
+        mistake(Author())
+    place = raised.value.place
+    assert place is not None
+    lines, first = inspect.getsourcelines(mistake)
+    assert place.file == __file__
+    assert first <= place.line < first + len(lines)
+    assert str(raised.value).startswith(f"{__file__}:{place.line}: ")
+    return raised.value
+
+
+# fmt: off
+MISTAKES = [
+    ("wrong register type", lambda a: a.k.add.s32(a.i, a.f),
+     r"add\.s32 %s1 \(\.s32\), %f1 \(\.f32\)\n  operand b: expected \.s32, got %f1 \(\.f32\)"),
+    ("misspelt opcode", lambda a: a.k.fmaa.rn.f32(a.f, a.f, a.f),
+     r"no instruction is named fmaa; near: fma"),
+    ("misspelt modifier", lambda a: a.k.ld.globl.f32(a.x), r"did you mean \.global\?"),
+    ("misspelt type", lambda a: a.k.fma.rn.f23(a.f, a.f, a.f), r"got \.f23"),
+    ("modifiers out of order", lambda a: a.k.ld.global_.f32.v4(a.x),
+     r"after ld\.global\.f32 expected the end, got \.v4"),
+    ("a missing rounding", lambda a: a.k.op("fma.f32", a.f, a.f, a.f),
+     r"after fma expected \.rm \.rn \.rp \.rz, got \.f32"),
+    ("too few operands", lambda a: a.k.add.s32(a.i), r"expected 2 source operands, got 1"),
+    ("too many operands", lambda a: a.k.add.s32(a.i, 1, 2), r"expected 2 source operands, got 3"),
+    ("wrong vector length", lambda a: a.k.ld.global_.v4.f32(a.x, out=(a.f, a.f)),
+     r"expected a vector of 4 \.f32, got 2 elements"),
+    ("an immediate too large", lambda a: a.k.mov.u32(1 << 32), r"4294967296 does not fit \.u32"),
+    ("an immediate too small", lambda a: a.k.add.s32(a.i, -(1 << 31) - 1), r"does not fit \.s32"),
+    ("a barrier that is not there", lambda a: a.k.bar.sync(16), r"expected 0 to 15, got 16"),
+    ("0f in an f64 slot", lambda a: a.k.mov.f64(ptx.ir.Imm("0f3F800000")), r"spell it 0d"),
+    ("a float in an integer slot", lambda a: a.k.mov.u32(1.5), r"expected an integer, got 1\.5"),
+    ("an int that no f32 equals", lambda a: a.k.mov.f64(2**53 + 1), r"is no f64 exactly"),
+    ("a bool", lambda a: a.k.add.s32(a.i, True), r"a Python bool is no operand"),
+    ("None", lambda a: a.k.add.s32(a.i, None), r"got None"),
+    ("if on a comparison", lambda a: 1 if a.i < 3 else 2, r"k\.setp\.lt\.s32"),
+    ("if on a predicate", lambda a: 1 if a.p else 2, r"use k\.when\(p\) or k\.branch\(p\)"),
+    ("`not` on a negation", lambda a: not ~a.p, r"cannot test it"),
+    ("a pointer plus 32 bits", lambda a: a.x + a.i, r"as k\.cvt\.s64\.s32\(%s1\)"),
+    ("an operator on floats", lambda a: a.f + a.f, r"floating point is spelled out"),
+    ("a 32-bit global address", lambda a: a.k.ld.global_.f32(a.n), r"expected a 64-bit address"),
+    ("an address as a number", lambda a: a.k.add.s64(a.x + 4, 1), r"only a memory operand takes"),
+    ("global memory as shared", lambda a: a.k.ld.shared.f32(a.x), r"%bd2 lies in \.global"),
+    ("a shared offset as generic", lambda a: a.k.ld.f32(a.k.shared("t", "f32", 4)),
+     r"t is an offset in \.shared, not a generic address"),
+    ("an offset beyond 32 bits", lambda a: a.k.ld.global_.f32(a.x + (1 << 31)),
+     r"does not fit signed 32 bits"),
+    ("writing a special register", lambda a: a.k.mov.u32(a.n, out=a.k.tid.x),
+     r"%tid\.x can only be read"),
+    ("a special register in add", lambda a: a.k.add.u32(a.n, a.k.tid.x), r"read by mov alone"),
+    ("mov.u64 of %tid.x", lambda a: a.k.mov.u64(a.k.tid.x), r"expected \.u64, got %tid\.x"),
+    ("setp of predicates", lambda a: a.k.setp.gt.pred(a.p, a.p), r"got \.pred"),
+    ("mov.u32 of a predicate", lambda a: a.k.mov.u32(a.p), r"expected \.u32, got %p1 \(\.pred\)"),
+    ("a new result under a guard", lambda a: _result_under_guard(a), r"name it: out=register"),
+    ("a nested when", lambda a: _nested(a), r"combine the predicates first: k\.when\(p & q\)"),
+    ("when on an integer", lambda a: a.k.when(a.i).__enter__(), r"expected a predicate"),
+    ("a loop under when", lambda a: _loop_under_guard(a), r"has its own predicate"),
+    ("a loop that never runs", lambda a: a.k.loop(4, 4).__enter__(), r"never runs"),
+    ("otherwise without branch", lambda a: a.k.otherwise().__enter__(), r"directly follow"),
+    ("another kernel's register", lambda a: a.k.add.s32(a.i, Kernel("other").mov.s32(1)),
+     r"%s1 is a register of other, not of test"),
+    ("out= where nothing is written", lambda a: a.k.bar.sync(0, out=a.i), r"has no place here"),
+    ("an unknown parameter", lambda a: a.k.param("m"), r"no parameter m; it has n, x"),
+    ("a taken name", lambda a: (a.k.shared("t", "f32"), a.k.shared("t", "f32")), r"taken already"),
+    ("an odd alignment", lambda a: a.k.shared("t", "f32", align=3), r"power of two, not 3"),
+    ("an illegal kernel name", lambda a: Kernel("k.part.0"), r"'k\.part\.0' is no legal kernel"),
+    ("a non-ASCII name", lambda a: Kernel("größe"), r"ASCII alone"),
+    ("a bare underscore", lambda a: Kernel("_"), r"no legal kernel name"),
+    ("an unknown parameter type", lambda a: Kernel("k", a="float"), r"'float' is no declaration"),
+    ("too many threads", lambda a: a.k.maxntid(2048), r"at most 1024 threads"),
+    ("maxntid and reqntid", lambda a: (a.k.maxntid(32), a.k.reqntid(32)), r"exclude each other"),
+]
+# fmt: on
+
+
+def _result_under_guard(a: Author) -> None:
+    with a.k.when(a.p):
+        a.k.add.s32(a.i, 1)
+
+
+def _nested(a: Author) -> None:
+    with a.k.when(a.p), a.k.when(a.p):
+        pass
+
+
+def _loop_under_guard(a: Author) -> None:
+    with a.k.when(a.p), a.k.loop(0, 4):
+        pass
+
+
+INDIRECT = {
+    "a new result under a guard": _result_under_guard,
+    "a nested when": _nested,
+    "a loop under when": _loop_under_guard,
+}
+
+
+@pytest.mark.parametrize(("what", "mistake", "message"), MISTAKES, ids=[m[0] for m in MISTAKES])
+def test_mistake(what: str, mistake: Callable[[Author], object], message: str) -> None:
+    error = error_of(INDIRECT.get(what, mistake))
+    assert re.search(message, error.message), error.message
+
+
+def test_a_misspelt_chain_is_an_attribute_error_too() -> None:
+    k = Kernel("test")
+    assert not hasattr(k.ld, "globl")
+    assert not hasattr(k, "_repr_html_")
+
+
+def test_undefined_label_is_found_when_built() -> None:
+    k = Kernel("test")
+    k.bra("nowhere")
+    line = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
+    k.ret()
+    with pytest.raises(PtxError, match="nowhere") as raised:
+        ptx.Module(k)
+    assert raised.value.place is not None
+    assert raised.value.place.line == line
+
+
+def test_falling_off_the_end_is_found_when_built() -> None:
+    k = Kernel("test")
+    k.mov.s32(1)
+    with pytest.raises(PtxError, match="ret"):
+        ptx.Module(k)
