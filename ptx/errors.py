@@ -18,16 +18,31 @@ class Place(NamedTuple):
         return f"{self.file}:{self.line}{column}"
 
 
+class TextPlace(Place):
+    """A line of PTX text that was parsed, rather than a line of the author's Python."""
+
+    __slots__ = ()
+
+
 class PtxError(Exception):
     """Base of every error of building, parsing, checking and assembling.
 
-    ``str(error)`` starts with the place, ``FILE:LINE[:COLUMN]: message``, where it is known.
+    ``str(error)`` starts with the place, ``FILE:LINE[:COLUMN]: message``, where it is known, and
+    ends with the line of PTX text and a mark under the column, where there is one.
     """
 
-    def __init__(self, message: str, place: Place | None = None) -> None:
-        super().__init__(message, place)
+    def __init__(self, message: str, place: Place | None = None, source: str | None = None) -> None:
+        super().__init__(message, place, source)
         self.message = message
         self.place = place
+        self.source = source
+        """The line of PTX text that `place` speaks of; its column counts characters of it."""
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.message}" if self.place else self.message
+        text = f"{self.place}: {self.message}" if self.place else self.message
+        if self.source is not None and self.place is not None:
+            text += "\n  " + self.source.rstrip()
+            if self.place.column:
+                before = self.source[: self.place.column - 1]
+                text += "\n  " + "".join(c if c == "\t" else " " for c in before) + "^"
+        return text

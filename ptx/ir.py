@@ -40,9 +40,17 @@ class Reg:
     space: str | None = None
     """The state space it is known to point into, ``"generic"`` included; None for a plain value."""
     owner: Owner | None = None
+    scope: int = 0
+    """Which inner scope of its function declares it, by the order of their opening braces from 1;
+    0 is the function's own. Names may be declared again in an inner scope."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Reg) and self.name == other.name and self.type == other.type
+        return (
+            isinstance(other, Reg)
+            and self.name == other.name
+            and self.type == other.type
+            and self.scope == other.scope
+        )
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -173,11 +181,10 @@ class Imm:
 
     @property
     def is_float(self) -> bool:
-        return (
-            self.text[:2].lower() in ("0f", "0d")
-            or "." in self.text
-            or ("e" in self.text.lower() and self.text[:2].lower() != "0x")
-        )
+        digits = self.text.lstrip("-").lower()
+        if digits[:2] in ("0f", "0d"):
+            return True
+        return digits[:2] != "0x" and ("." in digits or "e" in digits)
 
     @property
     def value(self) -> int | float:
@@ -206,7 +213,8 @@ class Symbol:
     """The state space it lies in, where known."""
 
     def __str__(self) -> str:
-        return f"{self.name}{self.offset:+d}" if self.offset else self.name
+        # ptxas refuses tile-4; it wants tile+-4.
+        return f"{self.name}+{self.offset}" if self.offset else self.name
 
     def __add__(self, offset: int) -> Symbol:
         return Symbol(self.name, self.offset + offset, self.space)
@@ -222,6 +230,11 @@ class Addr:
     base: Reg | Symbol | Imm
     offset: int = 0
     coordinates: tuple[Operand, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if type(self.base) is Symbol and self.base.offset:
+            object.__setattr__(self, "offset", self.offset + self.base.offset)
+            object.__setattr__(self, "base", Symbol(self.base.name, 0, self.base.space))
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, int):
@@ -309,6 +322,23 @@ class Label:
         return self.name
 
 
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """An initial value that holds an address: ``generic(a)+4``, or bytes of it, ``0xFF00(a)``."""
+
+    symbol: Symbol
+    generic: bool = False
+    mask: int | None = None
+    """Which byte of the address, as ``0xFF00``; None for the whole."""
+
+    def __str__(self) -> str:
+        name, offset = self.symbol.name, self.symbol.offset
+        address = f"generic({name})" if self.generic else name
+        if offset:
+            address += f"+{offset}"
+        return address if self.mask is None else f"0x{self.mask:X}({address})"
+
+
 Operand = (
     Reg | Not | Special | Imm | Symbol | Addr | Vector | Pair | Selected | Arguments | Sink | Label
 )
@@ -371,6 +401,8 @@ class Registers:
     name: str
     count: int | None = None
     place: Place | None = field(default=None, compare=False)
+    vector: int | None = None
+    """2 or 4 for ``.reg .v4 .f32 v;``, whose elements are the registers ``v.x`` to ``v.w``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,8 +419,8 @@ class Variable:
     """2 or 4 for ``.v2`` and ``.v4``."""
     linkage: str = ""
     """``""``, ``"visible"``, ``"extern"``, ``"weak"`` or ``"common"``."""
-    initial: tuple[Any, ...] | Operand | None = None
-    """Nested tuples of :class:`Imm` and :class:`Symbol`, as the braces nest."""
+    initial: tuple[Any, ...] | Imm | Symbol | Linked | None = None
+    """Nested tuples of :class:`Imm`, :class:`Symbol` and :class:`Linked`, as the braces nest."""
     attributes: str = ""
     """What else stands between space and type, verbatim, as ``.attribute(.managed)``."""
     place: Place | None = field(default=None, compare=False)
@@ -418,7 +450,7 @@ class Parameter:
     type: str
     name: str
     count: int | None = None
-    """Elements of an array parameter; None is a scalar."""
+    """Elements of an array parameter, 0 leaves them open (``a[]``); None is a scalar."""
     align: int | None = None
     pointer: str | None = None
     """The space that ``.ptr`` names, ``""`` where it names none; None without ``.ptr``."""
@@ -475,6 +507,8 @@ class Prototype:
     results: tuple[Parameter, ...]
     params: tuple[Parameter, ...]
     noreturn: bool = False
+    directives: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """The others in order: ``(("abi_preserve", (4,)),)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -566,6 +600,8 @@ class Module:
     target: str | None = None
     version: str | None = None
     address_size: int = 64
+    options: tuple[str, ...] = ()
+    """What follows the target in ``.target``: ``("texmode_independent", "debug")``."""
 
     def __init__(
         self,
@@ -573,16 +609,27 @@ class Module:
         target: str | None = None,
         version: str | None = None,
         address_size: int = 64,
+        options: tuple[str, ...] = (),
     ) -> None:
-        made: dict[Item, None] = {}
+        made: list[Item] = []
+        shared: set[Variable] = set()
         for item in items:
             built: Callable[[], tuple[Item, ...]] | None = getattr(item, "items", None)
-            for one in built() if callable(built) else (item,):
-                made[one] = None  # type: ignore[index]
+            if not callable(built):
+                made.append(item)  # type: ignore[arg-type]
+                continue
+            for one in built():
+                # Kernels that use one module variable each bring it.
+                if type(one) is Variable:
+                    if one in shared:
+                        continue
+                    shared.add(one)
+                made.append(one)
         object.__setattr__(self, "items", tuple(made))
         object.__setattr__(self, "target", target)
         object.__setattr__(self, "version", version)
         object.__setattr__(self, "address_size", address_size)
+        object.__setattr__(self, "options", options)
 
     @cached_property
     def functions(self) -> dict[str, Function]:
@@ -600,4 +647,4 @@ class Module:
     def __str__(self) -> str:
         from ptx import text
 
-        return str(text.print_module(self))
+        return text.print_module(self, loc=False)

@@ -1,0 +1,122 @@
+"""Which names a place in a function sees, and what they are."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from ptx import isa
+from ptx.ir import Reg, Registers, Special, Symbol, Vector
+
+Named = Reg | Vector | Symbol
+
+COMPONENTS = "xyzw"
+
+
+class Scope:
+    """The names of a function, or of one pair of braces in it; `outer` holds those around it."""
+
+    def __init__(self, number: int = 0, outer: Scope | None = None) -> None:
+        self.number = number
+        self.outer = outer
+        self.names: dict[str, Named] = {}
+        self.ranges: dict[str, Registers] = {}
+        """Numbered registers by what stands before the number."""
+
+    def declare_registers(self, declared: Registers) -> str:
+        """Adds registers; why they may not be declared where they may not, else ``""``."""
+        name = declared.name
+        if declared.count is None:
+            if reason := self._taken(name):
+                return reason
+            self.names[name] = self._registers(declared)
+            return ""
+        if name in self.ranges:
+            return f"{name}<> is declared twice: {spelled(self.ranges[name])} is there already"
+        first = next((n for n in self.names if index_in(n, declared) is not None), None)
+        if first is not None:
+            return f"{spelled(declared)} declares {first} a second time"
+        self.ranges[name] = declared
+        return ""
+
+    def _registers(self, declared: Registers) -> Reg | Vector:
+        name, type = declared.name, declared.type
+        if declared.vector is None:
+            return Reg(name, type, scope=self.number)
+        parts = [f"{name}.{axis}" for axis in COMPONENTS[: declared.vector]]
+        return Vector(tuple(Reg(part, type, scope=self.number) for part in parts))
+
+    def declare_variable(self, name: str, space: str) -> str:
+        if reason := self._taken(name):
+            return reason
+        self.names[name] = Symbol(name, 0, space)
+        return ""
+
+    def declare_function(self, name: str) -> None:
+        self.names.setdefault(name, Symbol(name))
+
+    def _taken(self, name: str) -> str:
+        if name in self.names:
+            return f"{name} is declared twice in one scope"
+        there = next((r for r in self.ranges.values() if index_in(name, r) is not None), None)
+        return f"{name} is declared twice: {spelled(there)} is there already" if there else ""
+
+    def find(self, name: str) -> Named | Special | None:
+        """What `name` is here, or None."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.names.get(name)
+            if found is not None:
+                return found
+            for prefix in prefixes(name):
+                declared = scope.ranges.get(prefix)
+                if declared is not None and index_in(name, declared) is not None:
+                    return Reg(name, declared.type, scope=scope.number)
+            scope = scope.outer
+        return Special(name) if name in isa.SPECIAL else None
+
+    def why_unknown(self, name: str) -> str:
+        """Why :meth:`find` found nothing, with the nearest declaration."""
+        seen: list[str] = []
+        scope: Scope | None = self
+        while scope is not None:
+            for prefix in prefixes(name):
+                declared = scope.ranges.get(prefix)
+                if declared is not None and declared.count is not None:
+                    return f"{name} is out of range: {spelled(declared)} declares " + (
+                        f"{prefix}0 to {prefix}{declared.count - 1}" if declared.count else "none"
+                    )
+            seen += scope.names
+            seen += [f"{prefix}0" for prefix, r in scope.ranges.items() if r.count]
+            scope = scope.outer
+        near = difflib.get_close_matches(name, seen + _specials_like(name), n=3)
+        return f"{name} is not declared" + (f"; near: {', '.join(near)}" if near else "")
+
+
+def _specials_like(name: str) -> list[str]:
+    return list(isa.SPECIAL) if name.startswith("%") else []
+
+
+def prefixes(name: str) -> Iterable[str]:
+    """What may stand before the number of a numbered register: of ``%r12`` ``%r`` and ``%r1``."""
+    end = len(name)
+    while end and name[end - 1].isdigit():
+        end -= 1
+        yield name[:end]
+
+
+def index_in(name: str, declared: Registers) -> int | None:
+    """The number of a register among those that ``.reg .b32 %r<n>`` declares, or None."""
+    digits = name[len(declared.name) :]
+    if declared.count is None or not name.startswith(declared.name) or not digits.isdecimal():
+        return None
+    if len(digits) > 9 or (digits[0] == "0" and digits != "0"):
+        return None
+    return int(digits) if int(digits) < declared.count else None
+
+
+def spelled(declared: Registers) -> str:
+    """``.reg .b32 %r<20>``, without the semicolon."""
+    vector = f" .v{declared.vector}" if declared.vector else ""
+    count = f"<{declared.count}>" if declared.count is not None else ""
+    return f".reg{vector} .{declared.type} {declared.name}{count}"
