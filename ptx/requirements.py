@@ -1,103 +1,159 @@
-"""The smallest ``.target`` and ``.version`` that a module allows, and who asks for them."""
+"""The smallest target and version that a module needs, and who asks for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ptx import isa, targets
-from ptx.errors import PtxError
-from ptx.ir import Function, Instruction, Module, Special
-from ptx.targets import INTRODUCED, Version
+from ptx import targets
+from ptx.errors import Place, PtxError
+from ptx.ir import Function, Instruction, Module, Registers, Special
+from ptx.isa import SPECIAL
+from ptx.targets import Version
 
-LEAST_VERSION: Version = targets.VERSIONS[0]
+LOWEST_VERSION: Version = (6, 0)
+
+DIRECTIVE_NEEDS: dict[str, tuple[str, Version]] = {
+    "noreturn": ("50", (6, 4)),
+    "explicitcluster": ("90", (7, 8)),
+    "reqnctapercluster": ("90", (7, 8)),
+    "maxclusterrank": ("90", (7, 8)),
+    "blocksareclusters": ("90", (9, 0)),
+    "abi_preserve": ("80", (9, 0)),
+    "abi_preserve_control": ("80", (9, 0)),
+}
+"""What performance directives ask of target and version (PTX ISA 9.0, sections 11.4 and 11.7)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one statement asks of the target and of the version."""
+
+    what: str
+    """The statement: an opcode, a special register, a directive."""
+    needs: tuple[str, ...]
+    """Each must be met by the target (:func:`ptx.targets.meets`)."""
+    version: Version
+    place: Place | None
+    instruction: Instruction | None = None
+
+    def __str__(self) -> str:
+        return f"{self.what} ({self.place})" if self.place else self.what
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """All targets that meet it, smallest first."""
+        return tuple(
+            target
+            for target in targets.INTRODUCED
+            if all(targets.meets(target, need) for need in self.needs)
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Requirements:
-    """What a module asks for. A reason is None where nothing asks for more than the least."""
+    """The ``.target`` and ``.version`` that a module is printed with, and who asks for them."""
 
     target: str
     version: str
-    target_reason: Instruction | None = None
-    version_reason: Instruction | None = None
+    target_reason: Need | None
+    """None where the module states its target, or nothing asks for more than the lowest."""
+    version_reason: Need | None
+    """None where the module states its version, or the target alone brings it."""
 
 
-@dataclass(frozen=True)
-class Need:
-    """What one instruction asks of target and version."""
-
-    need: str
-    version: Version
-    instruction: Instruction
-
-
-def needs(module: Module) -> Iterator[Need]:
-    """What each kind of instruction in the module asks for, once."""
+def needs_of(module: Module) -> Iterator[Need]:
+    """What the module's statements ask for, each distinct need once, at its first place."""
     seen: set[object] = set()
-    for item in module.items:
-        if not isinstance(item, Function):
+    for function in module.items:
+        if not isinstance(function, Function):
             continue
-        for instruction in item.instructions:
+        for directive, _ in function.directives:
+            if directive in DIRECTIVE_NEEDS and directive not in seen:
+                seen.add(directive)
+                need, version = DIRECTIVE_NEEDS[directive]
+                yield Need(f".{directive}", (need,), version, function.place)
+        for statement in function.statements:
+            if type(statement) is Registers and statement.type == "b128":
+                yield Need(".reg .b128", ("70",), (8, 3), statement.place)
+        for instruction in function.instructions:
             variant = instruction.variant
-            if variant is not None and id(variant) not in seen:
-                seen.add(id(variant))
-                for need in variant.needs:
-                    yield Need(need, variant.version, instruction)
-            if instruction.opcode == "mov":
-                for operand in instruction.operands:
-                    if type(operand) is Special and operand.name not in seen:
-                        seen.add(operand.name)
-                        special = isa.SPECIAL.get(operand.name)
-                        if special is not None:
-                            version = targets.version(special.version)
-                            yield Need(special.need, version, instruction)
+            if variant is not None and variant not in seen:
+                seen.add(variant)
+                yield Need(
+                    variant.op, variant.needs, variant.version, instruction.place, instruction
+                )
+            for operand in instruction.operands:
+                if type(operand) is Special and operand not in seen:
+                    seen.add(operand)
+                    register = SPECIAL.get(operand.name)
+                    if register is not None:
+                        yield Need(
+                            operand.name,
+                            (register.need,),
+                            targets.version(register.version),
+                            instruction.place,
+                            instruction,
+                        )
 
 
 def requirements(module: Module) -> Requirements:
-    """The smallest target and version for a module, given ones kept.
+    """The module's target and version: as it states them, else the smallest that do.
 
-    Raises :class:`ptx.PtxError`, at one of the two places, where two instructions share no target.
+    Raises :class:`ptx.PtxError`, which names two statements, where no target meets both.
     """
-    found = list(needs(module))
-    if module.target is None:
-        target, target_reason = _target(found)
-    else:
-        target, target_reason = module.target, None
-    introduced = INTRODUCED.get(target, LEAST_VERSION)
-    version, version_reason = max(LEAST_VERSION, introduced), None
-    if introduced > LEAST_VERSION:
-        version_reason = target_reason
-    for one in found:
-        if one.version > version:
-            version, version_reason = one.version, one.instruction
-    spelled = module.version or f"{version[0]}.{version[1]}"
-    return Requirements(target, spelled, target_reason, version_reason)
+    asked = list(needs_of(module))
+    target, target_reason = module.target, None
+    if target is None:
+        target, target_reason = _smallest_target(asked)
+    if module.version is not None:
+        return Requirements(target, module.version, target_reason, None)
+    version, version_reason = targets.INTRODUCED.get(bare(target), LOWEST_VERSION), None
+    version = max(version, LOWEST_VERSION)
+    for need in asked:
+        if need.version > version:
+            version, version_reason = need.version, need
+    return Requirements(target, "{}.{}".format(*version), target_reason, version_reason)
 
 
-def _target(found: list[Need]) -> tuple[str, Instruction | None]:
-    open_targets = list(INTRODUCED)
-    kept: list[Need] = []
-    reason: Instruction | None = None
-    for one in found:
-        left = [target for target in open_targets if targets.meets(target, one.need)]
+def bare(target: str) -> str:
+    """The architecture of a ``.target`` list: ``"sm_90"`` of ``"sm_90, debug"``."""
+    return target.partition(",")[0].strip()
+
+
+def _smallest_target(asked: list[Need]) -> tuple[str, Need | None]:
+    left = list(targets.INTRODUCED)
+    smallest, reason = left[0], None
+    for position, need in enumerate(asked):
+        left = [t for t in left if t in need.targets]
         if not left:
-            raise _conflict(kept, one)
-        if left[0] != open_targets[0]:
-            reason = one.instruction
-        if left != open_targets:
-            kept.append(one)
-        open_targets = left
-    return open_targets[0], reason
+            raise _conflict(asked[: position + 1])
+        if left[0] != smallest:
+            smallest, reason = left[0], need
+    return smallest, reason
 
 
-def _conflict(kept: list[Need], last: Need) -> PtxError:
+def _conflict(asked: list[Need]) -> PtxError:
+    last = asked[-1]
     other = next(
-        (one for one in kept if targets.smallest_target((one.need, last.need)) is None), kept[-1]
+        (need for need in asked[:-1] if not set(need.targets) & set(last.targets)), asked[-2]
     )
-    there = f" at {other.instruction.place}" if other.instruction.place else ""
     return PtxError(
-        f"no target takes both {last.instruction.op} (sm_{last.need.replace(' ', ' or sm_')}) and "
-        f"{other.instruction.op} (sm_{other.need.replace(' ', ' or sm_')}){there}",
-        last.instruction.place,
+        f"no target has both {last}, which needs {_listed(last)}, "
+        f"and {other}, which needs {_listed(other)}",
+        last.place,
     )
+
+
+def _listed(need: Need) -> str:
+    return valid_targets(need.targets)
+
+
+def valid_targets(found: tuple[str, ...]) -> str:
+    """``"sm_90 or newer"`` or the list itself: the targets in `found`, for a message."""
+    plain = [t for t in targets.INTRODUCED if t[-1].isdigit()]
+    if found and found[0] in plain:
+        every = plain[plain.index(found[0]) :]
+        if all(t in found for t in every):
+            return f"{found[0]} or newer"
+    return ", ".join(found) or "no target that is known"
