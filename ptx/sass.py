@@ -23,9 +23,10 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
-from ptx import flow, toolchain
+from ptx import toolchain
 from ptx.assembler import Cubin, KernelInfo
 from ptx.errors import Place, PtxError
+from ptx.loops import Loop, Step, natural_loops
 
 NONE = 7
 """A scoreboard's number in a control code that names none."""
@@ -381,8 +382,8 @@ def _loops(code: Code, ptx: Ptx) -> tuple[Region, ...]:
     at = {one.address: index for index, one in enumerate(code.instructions)}
     steps = [_step(one, at) for one in code.instructions]
     entries = [at[address] for address in code.entries if address in at]
-    found = flow.natural_loops(steps, entries)
-    made: dict[flow.Loop, Region] = {}
+    found = natural_loops(steps, entries)
+    made: dict[Loop, Region] = {}
     for loop in sorted(found, key=lambda loop: len(loop.body)):  # inner loops first
         inner = [one for one in found if one.body < loop.body]
         own = loop.body.difference(*(one.body for one in inner))
@@ -399,18 +400,18 @@ def _loops(code: Code, ptx: Ptx) -> tuple[Region, ...]:
     return tuple(made[loop] for loop in found)
 
 
-def _step(one: Instruction, at: dict[int, int]) -> flow.Step:
+def _step(one: Instruction, at: dict[int, int]) -> Step:
     """Where control may go from an instruction besides, or instead of, the next one."""
     base = one.opcode.partition(".")[0]
     targets = tuple(at[address] for address in one.targets if address in at)
     if base in ("BRA", "JMP"):
         # Further operands are conditions, as in `BRA.U !UP0, label` and `BRA.DIV UR4, label`.
-        return flow.Step(targets, falls=one.predicated or len(one.operands) > 1)
+        return Step(targets, falls=one.predicated or len(one.operands) > 1)
     if base in ("BRX", "BRXU", "JMX", "JMXU"):
-        return flow.Step(targets, falls=one.predicated)
+        return Step(targets, falls=one.predicated)
     if base in ("EXIT", "RET", "KILL"):
-        return flow.Step((), falls=one.predicated)
-    return flow.Step()  # BSSY and CALL name labels too, and go on behind themselves
+        return Step((), falls=one.predicated)
+    return Step()  # BSSY and CALL name labels too, and go on behind themselves
 
 
 class Ptx:

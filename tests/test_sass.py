@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,15 @@ import pytest
 import ptx
 from ptx.assembler import Cubin, assemble
 from ptx.errors import Place
-from ptx.sass import Control, Instruction, Region, disassemble, read
+from ptx.sass import Control, Instruction, Region, Sass, disassemble, read
 from tests.samples import LOOP, TWO_KERNELS
 
 pytestmark = pytest.mark.usefixtures("own_cache")
+
+
+@cache
+def read_back(text: str) -> Sass:
+    return disassemble(assemble(text))
 
 
 def kernel(body: str, registers: int = 8) -> str:
@@ -53,7 +59,7 @@ setp.gt.f32 %p3, %f3, 0f3F800000;
 
 
 def test_a_loop_by_the_name_of_its_label() -> None:
-    main = disassemble(assemble(LOOP)).loop("main")
+    main = read_back(LOOP).loop("main")
     assert main.count("FFMA") == 1
     assert main.has("LDG.E", predicated=True)
     assert not main.has("LDG", predicated=False)
@@ -65,7 +71,7 @@ def test_a_loop_by_the_name_of_its_label() -> None:
 
 
 def test_nested_loops() -> None:
-    sass = disassemble(assemble(NESTED))
+    sass = read_back(NESTED)
     assert [(loop.name, loop.depth) for loop in sass.loops] == [
         ("rows", 1),
         ("columns", 2),
@@ -82,7 +88,7 @@ def test_nested_loops() -> None:
 
 
 def test_no_loop_of_that_name() -> None:
-    sass = disassemble(assemble(NESTED))
+    sass = read_back(NESTED)
     with pytest.raises(ptx.PtxError) as caught:
         sass.loop("main")
     assert str(caught.value).startswith("k has no loops named 'main'; there are: rows (0x")
@@ -119,7 +125,7 @@ def test_one_name_in_two_kernels() -> None:
 
 
 def test_the_padding_is_no_code() -> None:
-    for name, region in disassemble(assemble(TWO_KERNELS)).kernels.items():
+    for name, region in read_back(TWO_KERNELS).kernels.items():
         assert region.instructions[-1].opcode in ("EXIT", "RET.REL.NODEC"), name
         assert region.loops == ()
         assert region.info
@@ -159,23 +165,23 @@ LISTING = """\
 k:
 .text.k:
 \t//## File ".nv_debug_ptx_txt", line 3
-        /*0000*/              @!UP0 LDG.E.128 R4, desc[UR4][R2.64+0x10] ;    /* 0x0000000402047981 */
+    /*0000*/  @!UP0 LDG.E.128 R4, desc[UR4][R2.64+0x10] ;    /* 0x0000000402047981 */
   /* 0x000ea2000c1e1900 */
 .L_x_1:
 .L_x_7:
-        /*0010*/               @PT  FFMA R7, -R4.reuse, |R4|, c[0x0][0x210] ;  /* 0x0000000404077223 */
+    /*0010*/  @PT  FFMA R7, -R4.reuse, |R4|, c[0x0][0x210] ;  /* 0x0000000404077223 */
   /* 0x004fd60000000007 */
 \t//## File ".nv_debug_ptx_txt", line 1
-        /*0020*/                   BRX R2 -0x130 (*"BRANCH_TARGETS .L_x_1,.L_x_9"*);  /* 0x0 */
-        /*0030*/                   BRA.U !UP0, `(.L_x_7) ;                   /* 0xfffffffc00dc8947 */
+    /*0020*/  BRX R2 -0x130 (*"BRANCH_TARGETS .L_x_1,.L_x_9"*);  /* 0x0 */
+    /*0030*/  BRA.U !UP0, `(.L_x_7) ;  /* 0xfffffffc00dc8947 */
   /* 0x000fea000383ffff */
 .L_x_9:
-        /*0040*/               @P1 EXIT ;  /* 0x000000000000794d */
+    /*0040*/  @P1 EXIT ;  /* 0x000000000000794d */
   /* 0x000fea0003800000 */
 .L_x_2:
-        /*0050*/                   BRA `(.L_x_2);  /* 0xfffffffc00fc7947 */
+    /*0050*/  BRA `(.L_x_2);  /* 0xfffffffc00fc7947 */
   /* 0x000fc0000383ffff */
-        /*0060*/                   NOP;  /* 0x0000000000007918 */
+    /*0060*/  NOP;  /* 0x0000000000007918 */
   /* 0x000fc00000000000 */
 """
 
@@ -210,7 +216,7 @@ def test_control_codes() -> None:
 
 def test_scoreboards_agree_with_the_code() -> None:
     """What a load writes is waited for before its use: the control codes are read rightly."""
-    main = disassemble(assemble(LOOP)).loop("main")
+    main = read_back(LOOP).loop("main")
     (load,), (fma,) = main.find("LDG"), main.find("FFMA")
     assert load.control.write < 6
     between = [one for one in main.instructions if load.address < one.address <= fma.address]
@@ -234,12 +240,12 @@ def test_matching(opcode: str, wanted: str, match: bool) -> None:
 
 
 def test_the_summary_counts_by_loop() -> None:
-    total, main = disassemble(assemble(LOOP)).kernel.summary().splitlines()
+    total, main = read_back(LOOP).kernel.summary().splitlines()
     assert total.startswith("total: ")
     assert main.startswith("  main: ")
     assert "1 branches, 1 of 1 global loads predicated" in main
-    assert disassemble(assemble(LOOP)).loop("main").opcodes == Counter(
-        one.opcode.split(".")[0] for one in disassemble(assemble(LOOP)).loop("main").instructions
+    assert read_back(LOOP).loop("main").opcodes == Counter(
+        one.opcode.split(".")[0] for one in read_back(LOOP).loop("main").instructions
     )
 
 

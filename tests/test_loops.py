@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptx.flow import Loop, Step, natural_loops
+from ptx.loops import Loop, Step, natural_loops
 
 
 def reachable(next_of: list[set[int]], start: int, without: int | None = None) -> set[int]:
