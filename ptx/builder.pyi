@@ -1,4 +1,4 @@
-"""The builder as editors and mypy see it, written from the table by generate_stub.py."""
+"""The builder as editors and mypy see it, written by tools/generate_stub.py."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

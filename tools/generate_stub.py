@@ -23,7 +23,7 @@ from ptx.isa import Form
 STUB = Path(__file__).resolve().parent.parent / "ptx" / "builder.pyi"
 SOURCE = STUB.with_suffix(".py")
 
-HEADER = '''"""The builder as editors and mypy see it, written from the table by generate_stub.py."""
+HEADER = '''"""The builder as editors and mypy see it, written by tools/generate_stub.py."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
