@@ -46,3 +46,19 @@ class PtxError(Exception):
                 before = self.source[: self.place.column - 1]
                 text += "\n  " + "".join(c if c == "\t" else " " for c in before) + "^"
         return text
+
+
+class LaunchError(PtxError):
+    """Base of every error of a device: of its memory, its modules and its launches."""
+
+
+class ArgumentTypeError(LaunchError, TypeError):
+    """An argument of a launch has the wrong type, or there are too few or too many."""
+
+
+class ArgumentRangeError(LaunchError, OverflowError):
+    """An argument of a launch does not fit its parameter."""
+
+
+class ArgumentValueError(LaunchError, ValueError):
+    """An argument, a grid or a block that no launch can take."""

@@ -36,11 +36,12 @@ USES = {
     "builder": {"checker"},
     "assembler": {"text", "toolchain", "cache", "elf"},
     "sass": {"assembler", "loops"},
-    "emu": {"operands"},
+    "emu": {"operands", "geometry"},
     "arguments": {"ir", "arrays"},
-    "driver": {"assembler", "arguments", "geometry"},
+    "driver": {"errors"},
+    "gpu": {"driver", "geometry"},
     "tensormap": {"ir"},
-    "devices": {"emu", "driver", "tensormap", "assembler", "arguments"},
+    "devices": {"emu", "gpu", "tensormap", "assembler", "arguments"},
     "commands": {"builder", "devices", "sass"},
 }
 """What each part of ``ptx`` builds on; it may import these and all that they build on."""
@@ -48,7 +49,7 @@ USES = {
 DEFERRED = {("ir", "text"), ("ir", "checker")}
 """Inside functions only: ``str(module)`` prints, ``Module(kernel)`` checks."""
 
-NUMPY = {"emu", "arrays", "devices", "driver", "tensormap", "arguments"}
+NUMPY = {"emu", "arrays", "devices", "tensormap"}
 
 
 def part_of(module: str) -> str:
