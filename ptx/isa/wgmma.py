@@ -3,7 +3,7 @@
 from ptx.isa.notation import common, row
 
 N = range(8, 257, 8)
-N_INTEGER = "8 16 24 32 48 64 80 96 112 128 144 160 176 192 208 224 240 256"   # the manual's list for dense ends at 224
+N_INTEGER = "8 16 24 32 48 64 80 96 112 128 144 160 176 192 208 224 240 256"  # the manual's list for dense ends at 224
 
 # fmt: off
 # ---------------------------------------------------------------- 9.7.15.5 wgmma.mma_async

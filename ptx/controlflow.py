@@ -1,0 +1,527 @@
+"""A function decoded for analysis: which registers each instruction reads and writes, and where
+control may go next.
+
+Registers are numbered in the order in which they are met, so that inner scopes may reuse a name;
+labels are looked up by scope too. What cannot be resolved (an undeclared register, a label that
+is nowhere) is kept in :attr:`Flow.faults` and the analysis goes on without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from itertools import chain
+from typing import NamedTuple, TypeVar
+
+from ptx.errors import Place
+from ptx.ir import (
+    Addr,
+    Arguments,
+    Block,
+    Function,
+    Instruction,
+    Label,
+    Not,
+    Operand,
+    Pair,
+    Prototype,
+    Reg,
+    Registers,
+    Selected,
+    Statement,
+    Symbol,
+    Targets,
+    Variable,
+    Vector,
+    registers_of,
+)
+from ptx.isa import Variant
+
+State = TypeVar("State")
+
+NO_GUARD = -1
+
+
+class Fault(NamedTuple):
+    """A name that does not resolve, or is declared twice."""
+
+    rule: str
+    message: str
+    place: Place | None
+    source: str
+
+
+class Scope:
+    """The names of a function, or of one pair of braces in it; `outer` holds those around it."""
+
+    def __init__(self, outer: Scope | None = None) -> None:
+        self.outer = outer
+        self.registers: dict[str, int] = {}
+        self.ranges: dict[str, Registers] = {}
+        """Numbered registers, ``.reg .b32 %r<n>``, by what stands before the number."""
+        self.declared: dict[str, Statement] = {}
+        """Variables, labels, lists of targets, prototypes and single registers."""
+
+    def find(self, name: str) -> Statement | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.declared:
+                return scope.declared[name]
+            scope = scope.outer
+        return None
+
+    def range_of(self, name: str) -> Registers | None:
+        """The declaration here whose prefix `name` starts with, whatever its number."""
+        end = len(name)
+        while end and name[end - 1].isdigit():
+            end -= 1
+            if name[:end] in self.ranges:
+                return self.ranges[name[:end]]
+        return None
+
+    def declares(self, name: str) -> bool:
+        """Whether `name` is a register of this very scope."""
+        numbered = self.ranges.get(name.rstrip("0123456789"))
+        if numbered is not None and number_in(name, numbered) is not None:
+            return True
+        single = self.declared.get(name)
+        if isinstance(single, Registers):
+            return True
+        numbered = self.range_of(name)
+        return numbered is not None and number_in(name, numbered) is not None
+
+
+def number_in(name: str, declared: Registers) -> int | None:
+    """The number of a register among those that ``.reg .b32 %r<n>`` declares, or None."""
+    digits = name[len(declared.name) :]
+    if declared.count is None or not digits.isdecimal() or len(digits) > 9:
+        return None
+    if digits != "0" and digits[0] == "0":
+        return None
+    return int(digits) if int(digits) < declared.count else None
+
+
+class Edge(NamedTuple):
+    target: int
+    """A block; ``len(blocks)`` is the end of the function, where control falls off."""
+    key: int
+    """The guard that holds on this way (see :attr:`Flow.guards`), or :data:`NO_GUARD`."""
+
+
+@dataclass(slots=True)
+class BasicBlock:
+    """Instructions ``start`` to ``stop - 1``, executed together."""
+
+    start: int
+    stop: int
+    edges: list[Edge] = field(default_factory=list)
+    predecessors: list[int] = field(default_factory=list)
+
+
+class _Shape(NamedTuple):
+    """What the analysis needs of a variant, computed once."""
+
+    accesses: tuple[str, ...]
+    ends: str
+    """``"branch"``, ``"return"``, ``"exit"``, ``"trap"``, ``"call"`` or ``""``."""
+
+
+@cache
+def effects(variant: Variant) -> frozenset[str]:
+    return frozenset(variant.form.effect.split(", "))
+
+
+@cache
+def _shape(variant: Variant) -> _Shape:
+    ends = effects(variant) & {"branch", "return", "exit", "trap", "call"}
+    return _Shape(tuple(slot.access for slot in variant.slots), next(iter(ends), ""))
+
+
+class Flow:
+    """One function with a body, decoded."""
+
+    def __init__(self, function: Function, noreturn: frozenset[str] = frozenset()) -> None:
+        self.function = function
+        self.instructions: list[Instruction] = []
+        self.reads: list[tuple[int, ...]] = []
+        """Registers read by each instruction, its guard aside."""
+        self.writes: list[tuple[int, ...]] = []
+        self.guards: list[int] = []
+        """For each instruction twice the guard's register, plus 1 for ``@!``; or NO_GUARD."""
+        self.registers: list[Reg] = []
+        self.faults: list[Fault] = []
+        self.symbols: list[tuple[Symbol, Instruction, Scope]] = []
+        """Every use of a name that is neither register nor label."""
+        self.targets: dict[int, list[str]] = {}
+        self.label_at: dict[int, list[Label]] = {}
+        """The labels in front of an instruction, by its position."""
+        self._noreturn = noreturn
+        self._ends: dict[int, str] = {}
+        self._jumps: dict[int, list[Label]] = {}
+        self._position: dict[int, int] = {}
+        self._owner = self._find_owner()
+        self._foreign: set[int] = set()
+        self._walk(function.body or (), self._open(function.body or (), None))
+
+    # ------------------------------------------------------------ decoding
+
+    def _open(self, body: Iterable[Statement], outer: Scope | None) -> Scope:
+        """A scope with everything that `body` declares."""
+        scope = Scope(outer)
+        if outer is None:
+            for parameter in self.function.params + self.function.results:
+                if parameter.space == "reg":
+                    declared = Registers(parameter.type, parameter.name, place=parameter.place)
+                    self._declare(scope, parameter.name, declared)
+        for statement in body:
+            kind = type(statement)
+            if kind is Instruction:
+                continue
+            if kind is Registers and statement.count is not None:  # type: ignore[union-attr]
+                self._declare_range(scope, statement)  # type: ignore[arg-type]
+            elif kind in (Registers, Variable, Label):
+                self._declare(scope, statement.name, statement)  # type: ignore[union-attr]
+            elif kind in (Targets, Prototype):
+                self._declare(scope, statement.label, statement)  # type: ignore[union-attr]
+        return scope
+
+    def _declare(self, scope: Scope, name: str, statement: Statement) -> None:
+        if name in scope.declared or scope.declares(name):
+            rule = "duplicate-label" if isinstance(statement, Label) else "duplicate-name"
+            other = scope.declared.get(name) or scope.range_of(name)
+            place = getattr(other, "place", None)
+            first = f"; first at {place}" if place else ""
+            self._fault(rule, f"{name} is declared twice in one scope{first}", statement)
+        scope.declared[name] = statement
+
+    def _declare_range(self, scope: Scope, declared: Registers) -> None:
+        name, count = declared.name, declared.count or 0
+        clash = next((n for n in scope.declared if _numbered(n, name, count)), None)
+        if name in scope.ranges:
+            self._fault("duplicate-name", f"{name}<> is declared twice in one scope", declared)
+        elif clash is not None:
+            self._fault("duplicate-name", f"{name}<{count}> declares {clash} again", declared)
+        scope.ranges[name] = declared
+
+    def _fault(self, rule: str, message: str, statement: Statement) -> None:
+        place = getattr(statement, "place", None)
+        self.faults.append(Fault(rule, message, place, spell(statement)))
+
+    def _walk(self, body: Iterable[Statement], scope: Scope) -> None:
+        for statement in body:
+            kind = type(statement)
+            if kind is Instruction:
+                self._add(statement, scope)  # type: ignore[arg-type]
+            elif kind is Label:
+                position = len(self.instructions)
+                self._position[id(statement)] = position
+                self.label_at.setdefault(position, []).append(statement)  # type: ignore[arg-type]
+            elif kind is Block:
+                inner = statement.body  # type: ignore[union-attr]
+                self._walk(inner, self._open(inner, scope))
+
+    def _add(self, instruction: Instruction, scope: Scope) -> None:
+        known, owner = scope.registers, self._owner
+        reads: list[int] = []
+        writes: list[int] = []
+        shape = _shape(instruction.variant) if instruction.variant is not None else None
+        accesses = shape.accesses if shape else ("w",) * len(instruction.operands)
+        for access, operand in zip(accesses, instruction.operands, strict=False):
+            if type(operand) is Reg:
+                index = known.get(operand.name)
+                if index is None or operand.owner is not owner:
+                    index = self._register(operand, instruction, scope)
+                if index < 0:
+                    continue
+                if access == "r":
+                    reads.append(index)
+                else:
+                    writes.append(index)
+                    if access == "rw":
+                        reads.append(index)
+            else:
+                self._collect(operand, access, instruction, scope, reads, writes)
+        guard = instruction.guard
+        key = NO_GUARD
+        if guard is not None:
+            register = guard.reg if type(guard) is Not else guard
+            index = self._register(register, instruction, scope)  # type: ignore[arg-type]
+            if index >= 0:
+                key = 2 * index + (type(guard) is Not)
+        if shape and shape.ends:
+            self._jump(shape.ends, instruction, scope)
+        self.instructions.append(instruction)
+        self.reads.append(tuple(reads))
+        self.writes.append(tuple(writes))
+        self.guards.append(key)
+
+    def _collect(
+        self,
+        operand: Operand,
+        access: str,
+        instruction: Instruction,
+        scope: Scope,
+        reads: list[int],
+        writes: list[int],
+    ) -> None:
+        """The registers of one operand that is more than a register."""
+        kind = type(operand)
+        if kind is Reg:
+            index = self._register(operand, instruction, scope)  # type: ignore[arg-type]
+            if index >= 0:
+                if access != "r":
+                    writes.append(index)
+                if access != "w":
+                    reads.append(index)
+        elif kind is Addr:
+            for part in (operand.base, *(operand.coordinates or ())):  # type: ignore[union-attr]
+                self._collect(part, "r", instruction, scope, reads, writes)
+        elif kind is Vector or kind is Arguments:
+            for item in operand.items:  # type: ignore[union-attr]
+                self._collect(item, access, instruction, scope, reads, writes)
+        elif kind is Pair:
+            self._collect(operand.first, access, instruction, scope, reads, writes)  # type: ignore[union-attr]
+            self._collect(operand.second, access, instruction, scope, reads, writes)  # type: ignore[union-attr]
+        elif kind is Not:
+            self._collect(operand.reg, access, instruction, scope, reads, writes)  # type: ignore[union-attr]
+        elif kind is Selected:
+            self._collect(operand.operand, access, instruction, scope, reads, writes)  # type: ignore[union-attr]
+        elif kind is Symbol:
+            self.symbols.append((operand, instruction, scope))  # type: ignore[arg-type]
+
+    def _register(self, register: Reg, instruction: Instruction, scope: Scope) -> int:
+        """The number of a register; negative where it is not declared."""
+        name = register.name
+        if register.owner is not self._owner and register.owner is not None:
+            self._fault_owner(register, instruction)
+            return -1
+        found = scope.registers.get(name)
+        if found is not None:
+            return found
+        home: Scope | None = scope
+        while home is not None and not home.declares(name):
+            home = home.outer
+        if home is None:
+            self._fault_register(register, instruction, scope)
+            scope.registers[name] = -1
+            return -1
+        index = home.registers.get(name)
+        if index is None:
+            index = home.registers[name] = len(self.registers)
+            self.registers.append(register)
+        scope.registers[name] = index
+        return index
+
+    def _find_owner(self) -> object:
+        """The kernel under construction that the registers come from; None in text."""
+        for statement in self.function.body or ():
+            if type(statement) is Instruction:
+                for register in chain.from_iterable(map(registers_of, statement.operands)):
+                    if getattr(register.owner, "name", None) == self.function.name:
+                        return register.owner
+        return None
+
+    def _fault_owner(self, register: Reg, instruction: Instruction) -> None:
+        if id(register) not in self._foreign:
+            self._foreign.add(id(register))
+            owner = getattr(register.owner, "name", "another")
+            message = (
+                f"{register.name} is a register of the kernel {owner}, used in "
+                f"{self.function.name}: kernels share no registers"
+            )
+            self._fault("foreign-register", message, instruction)
+
+    def _fault_register(self, register: Reg, instruction: Instruction, scope: Scope) -> None:
+        name = register.name
+        home: Scope | None = scope
+        numbered = None
+        while home is not None and numbered is None:
+            numbered = home.range_of(name)
+            home = home.outer
+        if numbered is not None:
+            last = (numbered.count or 0) - 1
+            message = f"{name} is out of range: {numbered.name}0 to {numbered.name}{last} exist"
+            self._fault("unknown-register", message, instruction)
+        else:
+            message = f"{name} is not declared in {self.function.name}"
+            self._fault("unknown-register", message, instruction)
+
+    def _jump(self, ends: str, instruction: Instruction, scope: Scope) -> None:
+        position = len(self.instructions)
+        if ends == "call":
+            for operand in instruction.operands:
+                if type(operand) is Symbol and operand.name in self._noreturn:
+                    self._ends[position] = "exit"
+            return
+        self._ends[position] = ends
+        if ends != "branch":
+            return
+        labels: list[Label] = []
+        for operand in instruction.operands:
+            if type(operand) is Label:
+                found = scope.find(operand.name)
+                names = found.names if isinstance(found, Targets) else (operand.name,)
+                for name in names:
+                    target = scope.find(name)
+                    if isinstance(target, Label):
+                        labels.append(target)
+                    else:
+                        self._fault_label(name, instruction, scope)
+        self._jumps[position] = labels
+
+    def _fault_label(self, name: str, instruction: Instruction, scope: Scope) -> None:
+        import difflib
+
+        seen: list[str] = []
+        home: Scope | None = scope
+        while home is not None:
+            seen += [n for n, s in home.declared.items() if isinstance(s, Label)]
+            home = home.outer
+        near = difflib.get_close_matches(name, seen, n=3)
+        hint = f"; near: {', '.join(near)}" if near else ""
+        self._fault("unknown-label", f"no label is named {name} here{hint}", instruction)
+
+    # ------------------------------------------------------------ blocks
+
+    @cached_property
+    def blocks(self) -> list[BasicBlock]:
+        """The basic blocks in the order of the text; the first is the entry."""
+        size = len(self.instructions)
+        starts = {0, *self.label_at, *(i + 1 for i in self._ends)} - {size}
+        ordered = sorted(starts) if size else []
+        found = [
+            BasicBlock(start, stop)
+            for start, stop in zip(ordered, [*ordered[1:], size], strict=True)
+        ]
+        index = {block.start: number for number, block in enumerate(found)}
+        index[size] = len(found)
+        for number, block in enumerate(found):
+            block.edges = self._edges(block.stop - 1, index)
+            for edge in dict.fromkeys(e.target for e in block.edges):
+                if edge < len(found):
+                    found[edge].predecessors.append(number)
+        return found
+
+    def _edges(self, last: int, index: dict[int, int]) -> list[Edge]:
+        ends, key = self._ends.get(last, ""), self.guards[last]
+        onward = Edge(index[last + 1], NO_GUARD if key < 0 or not ends else key ^ 1)
+        if not ends:
+            return [onward]
+        edges = [Edge(index[self._position[id(label)]], key) for label in self._jumps.get(last, ())]
+        if self.instructions[last].guard is not None:
+            edges.append(onward)
+        return edges
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The blocks that control can reach, in reverse postorder."""
+        blocks = self.blocks
+        if not blocks:
+            return []
+        seen = {0}
+        finished: list[int] = []
+        stack = [(0, iter(blocks[0].edges))]
+        while stack:
+            number, edges = stack[-1]
+            for edge in edges:
+                if edge.target not in seen and edge.target < len(blocks):
+                    seen.add(edge.target)
+                    stack.append((edge.target, iter(blocks[edge.target].edges)))
+                    break
+            else:
+                finished.append(number)
+                stack.pop()
+        return finished[::-1]
+
+    @cached_property
+    def definitions(self) -> list[list[int]]:
+        """By register, the positions of the instructions that write it."""
+        found: list[list[int]] = [[] for _ in self.registers]
+        for position, written in enumerate(self.writes):
+            for register in written:
+                found[register].append(position)
+        return found
+
+    def definition(self, register: int) -> int | None:
+        """The only instruction that writes `register`, unguarded; None where there is no such."""
+        written = self.definitions[register]
+        return written[0] if len(written) == 1 and self.guards[written[0]] < 0 else None
+
+    def number(self, operand: object) -> int | None:
+        """The number of a register that the function's outermost scope declares."""
+        return self._numbers.get(operand) if isinstance(operand, Reg) else None
+
+    @cached_property
+    def _numbers(self) -> dict[Reg, int]:
+        found: dict[Reg, int] = {}
+        for index, register in enumerate(self.registers):
+            found.setdefault(register, index)
+        return found
+
+    @cached_property
+    def by_opcode(self) -> dict[str, list[int]]:
+        """Positions of instructions by opcode."""
+        found: dict[str, list[int]] = {}
+        opcodes: dict[str, list[int]] = {}
+        for position, instruction in enumerate(self.instructions):
+            op = instruction.op
+            at = opcodes.get(op)
+            if at is None:
+                at = opcodes[op] = found.setdefault(instruction.opcode, [])
+            at.append(position)
+        return found
+
+    def of(self, *opcodes: str) -> Iterator[tuple[int, Instruction]]:
+        """The instructions of some opcodes, with their positions."""
+        for opcode in opcodes:
+            for position in self.by_opcode.get(opcode, ()):
+                yield position, self.instructions[position]
+
+    def solve(
+        self,
+        entry: State,
+        transfer: Callable[[int, State], State],
+        meet: Callable[[State, State], State],
+        along: Callable[[Edge, State], State] = lambda edge, state: state,
+    ) -> dict[int, State]:
+        """What holds where each reachable block begins, forwards from `entry`.
+
+        `transfer` takes a block and what holds at its begin to what holds at its end; `meet`
+        joins ways; `along` adds what an edge tells. All must be monotone.
+        """
+        before: dict[int, State] = {0: entry} if self.blocks else {}
+        rank = {block: position for position, block in enumerate(self.order)}
+        waiting = {0} if self.blocks else set()
+        while waiting:
+            number = min(waiting, key=rank.__getitem__)
+            waiting.discard(number)
+            after = transfer(number, before[number])
+            for edge in self.blocks[number].edges:
+                if edge.target >= len(self.blocks):
+                    continue
+                arriving = along(edge, after)
+                if edge.target in before:
+                    arriving = meet(before[edge.target], arriving)
+                    if arriving == before[edge.target]:
+                        continue
+                before[edge.target] = arriving
+                waiting.add(edge.target)
+        return before
+
+
+def _numbered(name: str, prefix: str, count: int) -> bool:
+    return name.startswith(prefix) and number_in(name, Registers("", prefix, count)) is not None
+
+
+def spell(statement: Statement) -> str:
+    """A statement in PTX, for a message."""
+    if isinstance(statement, Registers):
+        count = f"<{statement.count}>" if statement.count is not None else ""
+        return f".reg .{statement.type} {statement.name}{count};"
+    if isinstance(statement, Label):
+        return f"{statement.name}:"
+    if isinstance(statement, Variable):
+        extents = "".join(f"[{'' if n is None else n}]" for n in statement.shape)
+        return f".{statement.space} .{statement.type} {statement.name}{extents};"
+    return str(statement) if isinstance(statement, Instruction) else ""
