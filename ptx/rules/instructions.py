@@ -15,7 +15,7 @@ OFFSET = range(-(1 << 31), 1 << 31)
     "operands",
     """No form of the instruction table takes this instruction: the opcode, a modifier, or the type,
     the width, the kind or the number of its operands is wrong.""",
-    bad="add.f32 %f1, %r1, 0f3F800000;  // here\nret;",
+    bad="add.f32 %f1, %rd1, 0f3F800000;  // here\nret;",
     good="mov.f32 %f1, 0f3F800000;\nret;",
 )
 def operand_kinds(view: View) -> Findings:
