@@ -121,6 +121,8 @@ def _register(slot: Slot, operand: Operand, variant: Variant) -> str:
 
 
 def _scalar(slot: Slot, operand: Operand, variant: Variant) -> str:
+    if isinstance(operand, Sink) and slot.droppable:
+        return ""
     if isinstance(operand, Reg):
         if accepts(slot.type, operand.type, variant.wide):
             return ""

@@ -41,19 +41,19 @@ for op, type in (("and or xor", "b32 b64"), ("add", "u32 s32 u64 f32 f64"), ("in
 
 # ---------------------------------------------------------------- 9.7.9.27 tensor copies
 # c: the coordinates; offset: how far im2col goes from the corner of the bounding box.
-# mode, dimensions, coordinates, offsets, and what it needs: in any form, and with a cluster's shared memory
+# mode, dimensions, coordinates, offsets, and what it needs: the target into shared::cta, else the target and version
 TENSOR_MODES = (
-    ("{.tile}",         "1 2 3 4 5", "dim", "",                    (90, "8.0"),          (90, "8.0")),
-    (".tile::gather4",  "2",         "5",   "",                    (100, "8.6"),         ("100f 110f", "8.6")),
-    (".im2col",         "3 4 5",     "dim", ", offset:u16*dim-2",  (90, "8.0"),          (90, "8.0")),
-    (".im2col::w",      "3 4 5",     "dim", ", offset:u16*2",      (100, "8.6"),         ("100f 110f", "8.6")),
-    (".im2col::w::128", "3 4 5",     "dim", ", offset:u16*2",      ("100f 110f", "8.6"), ("100f 110f", "8.6")),
+    ("{.tile}",         "1 2 3 4 5", "dim", "",                    90,          90,          "8.0"),
+    (".tile::gather4",  "2",         "5",   "",                    100,         "100f 110f", "8.6"),
+    (".im2col",         "3 4 5",     "dim", ", offset:u16*dim-2",  90,          90,          "8.0"),
+    (".im2col::w",      "3 4 5",     "dim", ", offset:u16*2",      100,         "100f 110f", "8.6"),
+    (".im2col::w::128", "3 4 5",     "dim", ", offset:u16*2",      "100f 110f", "100f 110f", "8.6"),
 )
 TO = "mbarrier::complete_tx::bytes"
-for mode, dim, coords, offset, (sm, ptx), (cluster_sm, cluster_ptx) in TENSOR_MODES:
+for mode, dim, coords, offset, cta_sm, sm, ptx in TENSOR_MODES:
     map = f"[map:global, c:s32*{coords}]"
-    row(f"cp.async.bulk.tensor.<dim>d.shared::cta.global{mode}.{TO}{{.cta_group}}{{.hint}}  [dst:shared], {map}, [mbar:shared]{offset}{POLICY}", dim=dim, sm=sm, ptx="8.6", effect="async bulk mbarrier")
-    row(f"cp.async.bulk.tensor.<dim>d.shared::cluster.global{mode}.{TO}{{.multicast::cluster}}{{.cta_group}}{{.hint}}  [dst:shared], {map}, [mbar:shared]{offset}{{.multicast::cluster, mask:u16}}{POLICY}", dim=dim, sm=cluster_sm, ptx=cluster_ptx, effect="async bulk mbarrier")
+    row(f"cp.async.bulk.tensor.<dim>d.shared::cta.global{mode}.{TO}{{.cta_group}}{{.hint}}  [dst:shared], {map}, [mbar:shared]{offset}{POLICY}", dim=dim, sm=cta_sm, ptx="8.6", effect="async bulk mbarrier")
+    row(f"cp.async.bulk.tensor.<dim>d.shared::cluster.global{mode}.{TO}{{.multicast::cluster}}{{.cta_group}}{{.hint}}  [dst:shared], {map}, [mbar:shared]{offset}{{.multicast::cluster, mask:u16}}{POLICY}", dim=dim, sm=sm, ptx=ptx, effect="async bulk mbarrier")
     row(f"cp.async.bulk.prefetch.tensor.<dim>d.L2.global{mode}{{.hint}}  {map}{offset}{POLICY}", dim=dim, sm=sm, ptx=ptx, effect="async bulk")
 for mode, dim in (("{.tile}", "1 2 3 4 5"), (".im2col_no_offs", "3 4 5")):
     row(f"cp.async.bulk.tensor.<dim>d.global.shared::cta{mode}.bulk_group{{.hint}}  [map:global, c:s32*dim], [src:shared]{POLICY}", dim=dim, sm=90, ptx="8.0", effect="async bulk group")

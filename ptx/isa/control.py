@@ -17,7 +17,7 @@ row("exit", effect="exit")
 
 # ---------------------------------------------------------------- 9.7.19 miscellaneous
 row("brkpt")
-row("nanosleep.u32      t", sm=70, ptx="6.3")
+row("nanosleep.u32      t", sm=70, ptx="6.2")   # the manual: PTX 6.3
 row("pmevent            event", event=range(16))
 row("pmevent.mask       events", events=range(2**16))
 row("trap", effect="trap")

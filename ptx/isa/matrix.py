@@ -13,7 +13,7 @@ SQUARE = "m16n16k16 m8n32k16 m32n8k16"
 ANYWHERE = "shared global shared::cta"
 # shape, element type of a and b, their registers, layouts, target, version
 INPUTS = (
-    (SQUARE,      "f16",   "f16x2*8",       "f16x2*8",       "row col", "row col", 70, "6.0"),
+    (SQUARE,      "f16",   "f16x2*8",       "f16x2*8",       "row col", "row col", 70, "6.3"),
     (SQUARE,      "s8 u8", "u32*m*k/128",   "u32*n*k/128",   "row col", "row col", 72, "6.3"),
     (SQUARE,      "bf16",  "bf16x2*m*k/64", "bf16x2*n*k/64", "row col", "row col", 80, "7.0"),
     ("m16n16k8",  "tf32",  "b32*4",         "b32*4",         "row col", "row col", 80, "7.0"),
@@ -26,8 +26,8 @@ for shape, type, a, b, alayout, blayout, sm, ptx in INPUTS:
     row(f"wmma.load.b.sync.aligned.layout.shape{{.area}}.type   d:{b}, [p]{{, stride:u32}}", layout=blayout, shape=shape, area=ANYWHERE, type=type, effect="load, collective warp", sm=sm, ptx=ptx)
 # shape, element type of c and d, their registers, target, version
 ACCUMULATORS = (
-    (SQUARE,      "f16",   "f16x2*4",       70, "6.0"),
-    (SQUARE,      "f32",   "f32*8",         70, "6.0"),
+    (SQUARE,      "f16",   "f16x2*4",       70, "6.3"),
+    (SQUARE,      "f32",   "f32*8",         70, "6.3"),
     (SQUARE,      "s32",   "s32*8",         72, "6.3"),
     ("m16n16k8",  "f32",   "f32*8",         80, "7.0"),
     ("m8n8k4",    "f64",   "f64*2",         80, "7.0"),
@@ -43,7 +43,7 @@ for shape, type, c, sm, ptx in ACCUMULATORS:
 LAYOUTS = common(alayout="row col", blayout="row col", effect="collective warp")
 for dtype, d in (("f16", "f16x2*4"), ("f32", "f32*8")):
     for ctype, c in (("f16", "f16x2*4"), ("f32", "f32*8")):
-        row(f"wmma.mma.sync.aligned.alayout.blayout.shape.{dtype}.{ctype}  d:{d}, a:f16x2*8, b:f16x2*8, c:{c}", shape=SQUARE, sm=70, **LAYOUTS)
+        row(f"wmma.mma.sync.aligned.alayout.blayout.shape.{dtype}.{ctype}  d:{d}, a:f16x2*8, b:f16x2*8, c:{c}", shape=SQUARE, sm=70, ptx="6.3", **LAYOUTS)
 row("wmma.mma.sync.aligned.alayout.blayout.shape.s32.ab.ab.s32{.satfinite}  d*8, a:b32*m*k/128, b:b32*n*k/128, c*8", shape=SQUARE, ab="s8 u8", sm=72, ptx="6.3", **LAYOUTS)
 row("wmma.mma.sync.aligned.alayout.blayout.shape.f32.bf16.bf16.f32          d*8, a:b32*m*k/64, b:b32*n*k/64, c*8", shape=SQUARE, sm=80, ptx="7.0", **LAYOUTS)
 row("wmma.mma.sync.aligned.alayout.blayout.m16n16k8.f32.tf32.tf32.f32       d*8, a:b32*4, b:b32*4, c*8", sm=80, ptx="7.0", **LAYOUTS)
@@ -70,7 +70,7 @@ row(f"{MMA}.f16.atype.btype.f16                d:f16x2*m*n/64, a:b32*m*k/128, b:
 row(f"{MMA}.f32.atype.btype.f32                d*m*n/32, a:b32*m*k/128, b:b32*n*k/128, c*m*n/32", shape="m16n8k16@89:8.7 m16n8k32", atype="e4m3 e5m2", btype="e4m3 e5m2", sm=89, ptx="8.4", **WARP)
 
 # kind::f8f6f4: 8-, 6- and 4-bit floats mixed, each in 8 bits. ptxas takes the two 8-bit ones on families 100 and 110
-# as well, with f32 results.
+# as well.
 FP8 = "e4m3.e4m3 e4m3.e5m2 e5m2.e4m3 e5m2.e5m2"
 NARROW = """
     e4m3.e3m2 e4m3.e2m3 e4m3.e2m1   e5m2.e3m2 e5m2.e2m3 e5m2.e2m1
@@ -80,7 +80,8 @@ NARROW = """
 F8F6F4 = "m16n8k32.row.col.kind::f8f6f4"
 row(f"mma.sync.aligned.{F8F6F4}.f32.ab.f32  d*4, a:b32*4, b:b32*2, c*4", ab=FP8, sm="100f 110f 120f", ptx="8.6", **WARP)
 row(f"mma.sync.aligned.{F8F6F4}.f32.ab.f32  d*4, a:b32*4, b:b32*2, c*4", ab=NARROW, sm="120f", ptx="8.7", **WARP)
-row(f"mma.sync.aligned.{F8F6F4}.f16.ab.f16  d:f16x2*2, a:b32*4, b:b32*2, c:f16x2*2", ab=f"{FP8} {NARROW}", sm="120f", ptx="8.7", **WARP)
+row(f"mma.sync.aligned.{F8F6F4}.f16.ab.f16  d:f16x2*2, a:b32*4, b:b32*2, c:f16x2*2", ab=FP8, sm="100f 110f 120f", ptx="8.7", **WARP)
+row(f"mma.sync.aligned.{F8F6F4}.f16.ab.f16  d:f16x2*2, a:b32*4, b:b32*2, c:f16x2*2", ab=NARROW, sm="120f", ptx="8.7", **WARP)
 
 # Block scaling: scales_a and scales_b hold a scale for each block of K; a place is a byte and a thread of the quad.
 FLOATS = "e4m3 e5m2 e3m2 e2m3 e2m1"
@@ -108,6 +109,7 @@ row(f"{MMA_SP}{{.satfinite}}.s32.atype.btype.s32  d*4, a:b32*m*k/256, b:b32*n*k/
 row(f"{MMA_SP}{{.satfinite}}.s32.atype.btype.s32  d*4, a:b32*m*k/512, b:b32*n*k/256, c*4, %meta:u32, f", shape="m16n8k64", f="0 1", atype="u4 s4", btype="u4 s4", **SPARSE)
 row(f"{MMA_SP}{{.satfinite}}.s32.atype.btype.s32  d*4, a:b32*m*k/512, b:b32*n*k/256, c*4, %meta:u32, f", shape="m16n8k128", f="0", atype="u4 s4", btype="u4 s4", **SPARSE)
 row(f"{MMA_SP}.f32.atype.btype.f32                d*4, a:b32*4, b:b32*4, c*4, %meta:u32, f", shape="m16n8k64", f="0", atype="e4m3 e5m2", btype="e4m3 e5m2", **SPARSE | common(sm=89, ptx="8.4"))
+row("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f16.atype.btype.f16  d:f16x2*2, a:b32*4, b:b32*4, c:f16x2*2, %meta:u32, f", f="0", atype="e4m3 e5m2", btype="e4m3 e5m2", sm="120f", ptx="8.7", **WARP)
 F8F6F4 = "m16n8k64.row.col.kind::f8f6f4"
 row(f"mma.sp::ordered_metadata.sync.aligned.{F8F6F4}.f32.ab.f32  d*4, a:b32*4, b:b32*4, c*4, %meta:u32, f", ab=FP8, f="0", sm="100f 110f 120f", ptx="8.6", **WARP)
 row(f"mma.sp::ordered_metadata.sync.aligned.{F8F6F4}.f32.ab.f32  d*4, a:b32*4, b:b32*4, c*4, %meta:u32, f", ab=NARROW, f="0", sm="120f", ptx="8.7", **WARP)

@@ -40,8 +40,9 @@ row("mov.b128  d:b64*2, a", sm=70, ptx="8.3")
 
 # ---------------------------------------------------------------- 9.7.9.8 ld
 # Hints are for global memory alone, so global and generic addresses have rows of their own.
-row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.type           d, [a]" + POLICY, cop=LOADS, type=SCALAR, effect="load")
-row("ld{.weak}{.global}{.evict1}{.hint}{.prefetch_size}.type      d, [a]" + POLICY, type=SCALAR, effect="load")
+# .unified: the address of a variable declared with .attribute(.unified).
+row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.type           d, [a]{.unified}" + POLICY, cop=LOADS, type=SCALAR, effect="load")
+row("ld{.weak}{.global}{.evict1}{.hint}{.prefetch_size}.type      d, [a]{.unified}" + POLICY, type=SCALAR, effect="load")
 row("ld.volatile{.global}{.prefetch_size}.type                    d, [a]", type=SCALAR, effect="load")
 row("ld.sem.scope{.global}{.evict1}{.hint}{.prefetch_size}.type   d, [a]" + POLICY, sem="relaxed acquire", type=ANY, sm=70, effect="load")
 row("ld.sem.scope{.global}{.evict1}{.hint}{.prefetch_size}.b128   d, [a]" + POLICY, sem="relaxed acquire", scope=B128_SCOPES, sm=70, ptx="8.3", effect="load")
@@ -51,16 +52,16 @@ row("ld.volatile.space.type                                       d, [a]", space
 row("ld.sem.scope.space.type                                      d, [a]", sem="relaxed acquire", space=SHARED, type=ANY, sm=70, effect="load")
 row("ld.sem.scope.space.b128                                      d, [a]", sem="relaxed acquire", scope=B128_SCOPES, space=SHARED, sm=70, ptx="8.3", effect="load")
 for vec, type in VECTORS:
-    row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.vec.type          d*vec, [a]" + POLICY, cop=LOADS, vec=vec, type=type, effect="load")
-    row("ld{.weak}{.global}{.evict1}{.hint}{.prefetch_size}.vec.type     d*vec, [a]" + POLICY, vec=vec, type=type, effect="load")
+    row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.vec.type          d*vec, [a]{.unified}" + POLICY, cop=LOADS, vec=vec, type=type, effect="load")
+    row("ld{.weak}{.global}{.evict1}{.hint}{.prefetch_size}.vec.type     d*vec, [a]{.unified}" + POLICY, vec=vec, type=type, effect="load")
     row("ld.volatile{.global}{.prefetch_size}.vec.type                   d*vec, [a]", vec=vec, type=type, effect="load")
     row("ld.sem.scope{.global}{.evict1}{.hint}{.prefetch_size}.vec.type  d*vec, [a]" + POLICY, sem="relaxed acquire", vec=vec, type=type, sm=70, effect="load")
     row("ld{.weak}.space{.cop}.vec.type                                  d*vec, [a]", space=READABLE, cop=LOADS, vec=vec, type=type, effect="load")
     row("ld.volatile.space.vec.type                                      d*vec, [a]", space=SHARED, vec=vec, type=type, effect="load")
     row("ld.sem.scope.space.vec.type                                     d*vec, [a]", sem="relaxed acquire", space=SHARED, vec=vec, type=type, sm=70, effect="load")
 for vec, type in WIDE_VECTORS:
-    row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.vec.type                   d*vec, [a]" + POLICY, cop=LOADS, vec=vec, type=type, sm=100, ptx="8.8", effect="load")
-    row("ld{.weak}{.global}{.evict1}{.evict2}{.hint}{.prefetch_size}.vec.type     d*vec, [a]" + POLICY, vec=vec, type=type, sm=100, ptx="8.8", effect="load")
+    row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.vec.type                   d*vec, [a]{.unified}" + POLICY, cop=LOADS, vec=vec, type=type, sm=100, ptx="8.8", effect="load")
+    row("ld{.weak}{.global}{.evict1}{.evict2}{.hint}{.prefetch_size}.vec.type     d*vec, [a]{.unified}" + POLICY, vec=vec, type=type, sm=100, ptx="8.8", effect="load")
     row("ld.volatile{.global}{.prefetch_size}.vec.type                            d*vec, [a]", vec=vec, type=type, sm=100, ptx="8.8", effect="load")
     row("ld.sem.scope{.global}{.evict1}{.evict2}{.hint}{.prefetch_size}.vec.type  d*vec, [a]" + POLICY, sem="relaxed acquire", vec=vec, type=type, sm=100, ptx="8.8", effect="load")
 
@@ -107,6 +108,7 @@ for vec, type in WIDE_VECTORS:
 # ---------------------------------------------------------------- 9.7.9.12 st.async, 9.7.9.13 st.bulk
 row("st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type  [a:shared], b*vec, [mbar:shared]", vec="v2 v4", type=T32, sm=90, ptx="8.1", effect="async mbarrier")
 row("st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type  [a:shared], b*vec, [mbar:shared]", vec="v2", type=T64, sm=90, ptx="8.1", effect="async mbarrier")
+row("st.async{.mmio}.release.level{.global}.type  [a], b", level="gpu sys", type=ANY, sm=100, ptx="8.7", effect="async")
 row("st.bulk{.weak}{.shared::cta}  [a], size:u64, 0", size=range(0, 2**31, 8), sm=100, ptx="8.6", effect="store")
 
 # ---------------------------------------------------------------- 9.7.9.15 prefetch, prefetchu
@@ -127,13 +129,22 @@ row("createpolicy.cvt.L2.b64                              d:u64, a", sm=80, ptx=
 # ---------------------------------------------------------------- 9.7.9.17 isspacep, 9.7.9.21 mapa, getctarank
 row("isspacep.space                    p, a:u64", space="const global local shared param@70:7.7 param::entry@70:8.3 shared::cta shared::cluster")
 row("mapa{.shared::cluster}.type       d, a, b:u32", type="u32 u64", sm=90, ptx="7.8")
+row("mapa.shared::cluster.type         d, a:symbol, b:u32", type="u32 u64", sm=90, ptx="7.8")
 row("getctarank{.shared::cluster}.type d:u32, a", type="u32 u64", sm=90, ptx="7.8")
+row("getctarank.shared::cluster.type   d:u32, a:symbol", type="u32 u64", sm=90, ptx="7.8")
 
 # ---------------------------------------------------------------- 9.7.9.14 multimem
 # `add.acc::f32` accumulates in f32. ptxas refuses f16 and bf16 without a vector, the manual does not.
 MULTIMEM = common(sm=90, ptx="8.1")
 INTEGER_OPS = (("add", "u32 s32 u64"), ("and or xor", "b32 b64"), ("min max", "u32 s32 u64 s64"))
 HALVES = ((".vec", "v2 v4 v8", "f16 bf16"), ("{.vec}", "v2 v4", "f16x2 bf16x2"))
+# vector, element types, the register of each element
+FP8 = (
+    (".vec",   "v4 v8",    "e4m3 e5m2",     "b8"),
+    (".vec",   "v2 v4 v8", "e4m3x2 e5m2x2", "b16"),
+    ("{.vec}", "v2 v4",    "e4m3x4 e5m2x4", "b32"),
+)
+FP8_NEED = common(sm="100f 110f 120a 121a", ptx="8.6")
 for order in ("{.sem.scope}", ".weak"):
     reduce, store = f"multimem.ld_reduce{order}{{.global}}", f"multimem.st{order}{{.global}}"
     load_orders = common(sem="relaxed acquire", effect="load", **MULTIMEM)
@@ -147,6 +158,9 @@ for order in ("{.sem.scope}", ".weak"):
     for dot_vec, vec, type in HALVES:
         row(f"{reduce}.op{dot_vec}.type  d*vec, [a]", op="add min max add.acc::f32@90:8.2", vec=vec, type=type, **load_orders)
         row(f"{store}{dot_vec}.type  [a], b*vec", vec=vec, type=type, **store_orders)
+    for dot_vec, vec, type, element in FP8:
+        row(f"{reduce}.op{dot_vec}.type  d:{element}*vec, [a]", op="add min max add.acc::f16", vec=vec, type=type, **load_orders | FP8_NEED)
+        row(f"{store}{dot_vec}.type  [a], b:{element}*vec", vec=vec, type=type, **store_orders | FP8_NEED)
 RED = common(sem="relaxed release", effect="atomic", **MULTIMEM)
 for op, type in (*INTEGER_OPS, ("add", "f64")):
     row("multimem.red{.sem.scope}{.global}.op.type  [a], b", op=op, type=type, **RED)
@@ -154,6 +168,6 @@ for dot_vec, vec, type in (*HALVES, ("{.vec}", "v2 v4", "f32")):
     row(f"multimem.red{{.sem.scope}}{{.global}}.add{dot_vec}.type  [a], b*vec", vec=vec, type=type, **RED)
 
 # ---------------------------------------------------------------- 9.7.17 the stack
-row("alloca.type          d, size{, alignment}", type="u32 u64", size=range(2**31), alignment=[2**i for i in range(3, 24)], sm=52, ptx="7.3")
+row("alloca.type          d, bytes{, alignment}", type="u32 u64", alignment=[2**i for i in range(24)], sm=52, ptx="7.3")
 row("stacksave.type       d", type="u32 u64", sm=52, ptx="7.3")
-row("stackrestore.type    a", type="u32 u64", sm=52, ptx="7.3")
+row("stackrestore.type    %a", type="u32 u64", sm=52, ptx="7.3")

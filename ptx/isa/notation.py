@@ -27,7 +27,9 @@ A row is the manual's syntax line; its keywords say what each choice may be. The
              %a                  a register, never a literal
              {!}c                a predicate that may be negated
              p|q   d{|p}         a second destination, required or optional
+             d{_}                may be `_`: the result is dropped
              a{.sel}             with a selector that the keyword `sel` lists
+             [a]{.unified}       with this very selector
              [a]  [a:space]      an address; its space is the opcode's space word unless it
                                  says otherwise
              [map, c:s32*dim]    an address with coordinates
@@ -87,6 +89,8 @@ class Slot:
     register_only: bool = False
     selectors: tuple[str, ...] = ()
     """Legal selectors; ``""`` among them: it may be left out."""
+    droppable: bool = False
+    """Whether ``_`` may stand here."""
 
     @property
     def role(self) -> str:
@@ -119,6 +123,7 @@ class _Operand:
     register_only: bool = False
     selector: str = ""
     selector_optional: bool = False
+    droppable: bool = False
     inner: tuple[_Operand, ...] = ()
 
 
@@ -331,10 +336,14 @@ class Form:
             return Slot(text, "imm", literals=(int(text),))
         if text[0] == "(":
             return Slot(name, "args", access=operand.access)
+        selectors: Words = ()
+        if operand.selector:
+            selectors = self._values(operand.selector) or (operand.selector,)
+            selectors += ("",) * operand.selector_optional
         if text[0] == "[":
             inner = tuple(self._slot(o, choices, last_type, space) for o in operand.inner)
             own = choices.get(operand.type, operand.type)
-            return Slot(name, "addr", space=own or space, inner=inner)
+            return Slot(name, "addr", space=own or space, inner=inner, selectors=selectors)
         literals = self._literals(name)
         if literals is not None and not operand.type:
             return Slot(name, "imm", literals=literals)
@@ -345,7 +354,6 @@ class Form:
             type = "pred" if operand.negatable or name in ("p", "q") else last_type
         if type == "wide":
             type = widened(last_type)
-        selectors = self._values(operand.selector) or () if operand.selector else ()
         return Slot(
             name,
             "reg",
@@ -356,7 +364,8 @@ class Form:
             negatable=operand.negatable,
             second=operand.second,
             register_only=operand.register_only,
-            selectors=selectors + (("",) if operand.selector_optional else ()),
+            selectors=selectors,
+            droppable=operand.droppable,
         )
 
     def _literals(self, name: str) -> Literals | None:
@@ -469,15 +478,17 @@ def _parse_operand(text: str, condition: str | None) -> _Operand:
     if text[0] == "(":
         name = text[1:-1]
         return _Operand(condition, text, name, access="w" if name == "d" else "r")
+    if selected := re.fullmatch(r"(.+?)(\{)?\.(\w+)\}?", text):
+        plain = _parse_operand(selected[1], condition)
+        return replace(plain, selector=selected[3], selector_optional=bool(selected[2]))
     if text[0] == "[":
         first, *rest = _split(text[1:-1])
         name, _, space = first.partition(":")
         return _Operand(
             condition, text, name, space, inner=tuple(_parse_operand(r, None) for r in rest)
         )
-    if selected := re.fullmatch(r"(.+?)(\{)?\.(\w+)\}?", text):
-        plain = _parse_operand(selected[1], condition)
-        return replace(plain, selector=selected[3], selector_optional=bool(selected[2]))
+    if text.endswith("{_}"):
+        return replace(_parse_operand(text[:-3], condition), droppable=True)
     negatable, bare = text.startswith("{!}"), text.removeprefix("{!}")
     both, bare = bare.startswith("+"), bare.removeprefix("+")
     only, bare = bare.startswith("%"), bare.removeprefix("%")

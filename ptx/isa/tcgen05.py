@@ -24,6 +24,12 @@ for shape, registers, num in (
     row(f"tcgen05.st.sync.aligned.shape.num{{.unpack::16b}}.b32  [t:tmem], b*{registers}*num", shape=shape, num=num, **BLACKWELL, effect="async tcgen05.st, collective warp")
 row("tcgen05.ld.sync.aligned.16x32bx2.num{.pack::16b}.b32    d*num, [t:tmem], half", num=POWERS, half=INT32, **BLACKWELL, effect="async tcgen05.ld, collective warp")
 row("tcgen05.st.sync.aligned.16x32bx2.num{.unpack::16b}.b32  [t:tmem], half, b*num", num=POWERS, half=INT32, **BLACKWELL, effect="async tcgen05.st, collective warp")
+# .red: the least or the greatest of the registers besides
+REDUCED = common(op="min max", num=POWERS[3:], half=INT32, sm="103f 110f", ptx="8.8", effect="async tcgen05.ld, collective warp")
+row("tcgen05.ld.red.sync.aligned.32x32b.num.op.type               d*num, d1, [t:tmem]", type="u32 s32", **REDUCED)
+row("tcgen05.ld.red.sync.aligned.32x32b.num.op{.abs}{.NaN}.f32    d*num, d1, [t:tmem]", **REDUCED)
+row("tcgen05.ld.red.sync.aligned.16x32bx2.num.op.type             d*num, d1, [t:tmem], half", type="u32 s32", **REDUCED)
+row("tcgen05.ld.red.sync.aligned.16x32bx2.num.op{.abs}{.NaN}.f32  d*num, d1, [t:tmem], half", **REDUCED)
 row("tcgen05.wait::ld.sync.aligned", **BLACKWELL, effect="wait tcgen05.ld, collective warp")
 row("tcgen05.wait::st.sync.aligned", **BLACKWELL, effect="wait tcgen05.st, collective warp")
 

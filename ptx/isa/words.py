@@ -101,6 +101,7 @@ EFFECTS: dict[str, str] = {
     "commit cp.async": "closes the thread's cp.async group",
     "wait cp.async": "waits for cp.async groups, all but the newest `groups`",
     "signal cp.async": "arrives at mbar when the thread's cp.asyncs so far have ended",
+    "async": "writes memory at its address some time later; fences order it",
     "async mbarrier": "writes its destination until the phase of mbar completes",
     "async bulk mbarrier": "as `async mbarrier`, through the async proxy",
     "async bulk group": "reads src and writes its destination, through the async proxy, until its "
