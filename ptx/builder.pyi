@@ -2624,6 +2624,14 @@ class _mma_sp__ordered_metadata_sync_aligned_m16n8k128_row:
 class _mma_sp__ordered_metadata_sync_aligned_m16n8k128:
     row: _mma_sp__ordered_metadata_sync_aligned_m16n8k128_row
 
+class _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_f16_e4m3:
+    e4m3: _mma_sp_sync_aligned_m16n8k16_row_col_f16_f16_f16
+    e5m2: _mma_sp_sync_aligned_m16n8k16_row_col_f16_f16_f16
+
+class _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_f16:
+    e4m3: _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_f16_e4m3
+    e5m2: _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_f16_e4m3
+
 class _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_kind__f8f6f4_f16_e2m1:
     e2m1: _mma_sp_sync_aligned_m16n8k16_row_col_f16_f16_f16
     e2m3: _mma_sp_sync_aligned_m16n8k16_row_col_f16_f16_f16
@@ -2681,6 +2689,7 @@ class _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_kind__mxf8f6f4:
     block_scale: _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_kind__mxf8f6f4_block_scale
 
 class _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col:
+    f16: _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_f16
     f32: _mma_sp_sync_aligned_m16n8k64_row_col_f32
     kind__f8f6f4: _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_kind__f8f6f4
     kind__mxf8f6f4: _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_kind__mxf8f6f4
@@ -2731,13 +2740,9 @@ class _mma_sync_aligned_m16n8k128_row:
 class _mma_sync_aligned_m16n8k128:
     row: _mma_sync_aligned_m16n8k128_row
 
-class _mma_sync_aligned_m16n8k16_row_col_f16_e4m3:
-    e4m3: _mma_sp_sync_aligned_m16n8k16_row_col_f16_f16_f16
-    e5m2: _mma_sp_sync_aligned_m16n8k16_row_col_f16_f16_f16
-
 class _mma_sync_aligned_m16n8k16_row_col_f16:
-    e4m3: _mma_sync_aligned_m16n8k16_row_col_f16_e4m3
-    e5m2: _mma_sync_aligned_m16n8k16_row_col_f16_e4m3
+    e4m3: _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_f16_e4m3
+    e5m2: _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_f16_e4m3
     f16: _mma_sp_sync_aligned_m16n8k16_row_col_f16_f16
 
 class _mma_sync_aligned_m16n8k16_row_col_f32:
@@ -2774,24 +2779,6 @@ class _mma_sync_aligned_m16n8k16_row:
 
 class _mma_sync_aligned_m16n8k16:
     row: _mma_sync_aligned_m16n8k16_row
-
-class _mma_sync_aligned_m16n8k32_row_col_f16:
-    e4m3: _mma_sync_aligned_m16n8k16_row_col_f16_e4m3
-    e5m2: _mma_sync_aligned_m16n8k16_row_col_f16_e4m3
-
-class _mma_sync_aligned_m16n8k32_row_col:
-    f16: _mma_sync_aligned_m16n8k32_row_col_f16
-    f32: _mma_sp_sync_aligned_m16n8k64_row_col_f32
-    kind__f8f6f4: _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_kind__f8f6f4
-    kind__mxf8f6f4: _mma_sp__ordered_metadata_sync_aligned_m16n8k64_row_col_kind__mxf8f6f4
-    s32: _mma_sp_sync_aligned_m16n8k64_row_col_s32
-    satfinite: _mma_sp_sync_aligned_m16n8k64_row_col_satfinite
-
-class _mma_sync_aligned_m16n8k32_row:
-    col: _mma_sync_aligned_m16n8k32_row_col
-
-class _mma_sync_aligned_m16n8k32:
-    row: _mma_sync_aligned_m16n8k32_row
 
 class _mma_sync_aligned_m16n8k4_row_col:
     f32: _mma_sp_sync_aligned_m16n8k8_row_col_f32
@@ -2871,7 +2858,7 @@ class _mma_sync_aligned:
     m16n8k128: _mma_sync_aligned_m16n8k128
     m16n8k16: _mma_sync_aligned_m16n8k16
     m16n8k256: _mma_sync_aligned_m16n8k128
-    m16n8k32: _mma_sync_aligned_m16n8k32
+    m16n8k32: _mma_sp__ordered_metadata_sync_aligned_m16n8k64
     m16n8k4: _mma_sync_aligned_m16n8k4
     m16n8k64: _mma_sp__ordered_metadata_sync_aligned_m16n8k128
     m16n8k8: _mma_sync_aligned_m16n8k8
@@ -2966,6 +2953,33 @@ class _mul24:
     hi: _dp2a_hi_s32
     lo: _dp2a_hi_s32
 
+class _multimem_ld_reduce_acquire_cluster_add_acc__f16_v2:
+    e4m3x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+
+class _multimem_ld_reduce_acquire_cluster_add_acc__f16_v4:
+    e4m3: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+
+class _multimem_ld_reduce_acquire_cluster_add_acc__f16_v8:
+    e4m3: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+
+class _multimem_ld_reduce_acquire_cluster_add_acc__f16:
+    e4m3x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    v2: _multimem_ld_reduce_acquire_cluster_add_acc__f16_v2
+    v4: _multimem_ld_reduce_acquire_cluster_add_acc__f16_v4
+    v8: _multimem_ld_reduce_acquire_cluster_add_acc__f16_v8
+
 class _multimem_ld_reduce_acquire_cluster_add_acc__f32:
     bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
     f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
@@ -2976,13 +2990,41 @@ class _multimem_ld_reduce_acquire_cluster_add_acc__f32:
 class _multimem_ld_reduce_acquire_cluster_add_v2:
     bf16: _atom_acq_rel_add_L2__cache_hint_v2_f32
     bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
     f16: _atom_acq_rel_add_L2__cache_hint_v2_f32
     f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
     f32: _atom_acq_rel_add_L2__cache_hint_v2_f32
 
+class _multimem_ld_reduce_acquire_cluster_add_v4:
+    bf16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+
+class _multimem_ld_reduce_acquire_cluster_add_v8:
+    bf16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+
 class _multimem_ld_reduce_acquire_cluster_add:
+    acc__f16: _multimem_ld_reduce_acquire_cluster_add_acc__f16
     acc__f32: _multimem_ld_reduce_acquire_cluster_add_acc__f32
     bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
     f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
     f32: _atom_acq_rel_add_L2__cache_hint_v2_f32
     f64: _abs_bf16
@@ -2990,19 +3032,43 @@ class _multimem_ld_reduce_acquire_cluster_add:
     u32: _abs_bf16
     u64: _abs_bf16
     v2: _multimem_ld_reduce_acquire_cluster_add_v2
-    v4: _multimem_ld_reduce_acquire_cluster_add_v2
-    v8: _atom_acq_rel_add_noftz_L2__cache_hint_v8
+    v4: _multimem_ld_reduce_acquire_cluster_add_v4
+    v8: _multimem_ld_reduce_acquire_cluster_add_v8
+
+class _multimem_ld_reduce_acquire_cluster_global_max_v2:
+    bf16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+
+class _multimem_ld_reduce_acquire_cluster_global_max_v4:
+    bf16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
 
 class _multimem_ld_reduce_acquire_cluster_global_max:
     bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e4m3x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    e5m2x4: _atom_acq_rel_add_L2__cache_hint_v2_f32
     f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
     s32: _abs_bf16
     s64: _abs_bf16
     u32: _abs_bf16
     u64: _abs_bf16
-    v2: _atom_acq_rel_add_noftz_L2__cache_hint_v2
-    v4: _atom_acq_rel_add_noftz_L2__cache_hint_v2
-    v8: _atom_acq_rel_add_noftz_L2__cache_hint_v8
+    v2: _multimem_ld_reduce_acquire_cluster_global_max_v2
+    v4: _multimem_ld_reduce_acquire_cluster_global_max_v4
+    v8: _multimem_ld_reduce_acquire_cluster_add_v8
 
 class _multimem_ld_reduce_acquire_cluster_global:
     add: _multimem_ld_reduce_acquire_cluster_add
@@ -3098,10 +3164,44 @@ class _multimem_red:
     release: _multimem_red_relaxed
     xor: _cp_reduce_async_bulk_global_shared__cta_bulk_group_L2__cache_hint_and
 
+class _multimem_st_global_v2:
+    bf16: _applypriority_L2__evict_normal
+    bf16x2: _applypriority_L2__evict_normal
+    e4m3x2: _applypriority_L2__evict_normal
+    e4m3x4: _applypriority_L2__evict_normal
+    e5m2x2: _applypriority_L2__evict_normal
+    e5m2x4: _applypriority_L2__evict_normal
+    f16: _applypriority_L2__evict_normal
+    f16x2: _applypriority_L2__evict_normal
+    f32: _applypriority_L2__evict_normal
+
+class _multimem_st_global_v4:
+    bf16: _applypriority_L2__evict_normal
+    bf16x2: _applypriority_L2__evict_normal
+    e4m3: _applypriority_L2__evict_normal
+    e4m3x2: _applypriority_L2__evict_normal
+    e4m3x4: _applypriority_L2__evict_normal
+    e5m2: _applypriority_L2__evict_normal
+    e5m2x2: _applypriority_L2__evict_normal
+    e5m2x4: _applypriority_L2__evict_normal
+    f16: _applypriority_L2__evict_normal
+    f16x2: _applypriority_L2__evict_normal
+    f32: _applypriority_L2__evict_normal
+
+class _multimem_st_global_v8:
+    bf16: _applypriority_L2__evict_normal
+    e4m3: _applypriority_L2__evict_normal
+    e4m3x2: _applypriority_L2__evict_normal
+    e5m2: _applypriority_L2__evict_normal
+    e5m2x2: _applypriority_L2__evict_normal
+    f16: _applypriority_L2__evict_normal
+
 class _multimem_st_global:
     b32: _applypriority_L2__evict_normal
     b64: _applypriority_L2__evict_normal
     bf16x2: _applypriority_L2__evict_normal
+    e4m3x4: _applypriority_L2__evict_normal
+    e5m2x4: _applypriority_L2__evict_normal
     f16x2: _applypriority_L2__evict_normal
     f32: _applypriority_L2__evict_normal
     f64: _applypriority_L2__evict_normal
@@ -3109,14 +3209,16 @@ class _multimem_st_global:
     s64: _applypriority_L2__evict_normal
     u32: _applypriority_L2__evict_normal
     u64: _applypriority_L2__evict_normal
-    v2: _multimem_red_add_v2
-    v4: _multimem_red_add_v2
-    v8: _cp_reduce_async_bulk_global_shared__cta_bulk_group_L2__cache_hint_add_noftz
+    v2: _multimem_st_global_v2
+    v4: _multimem_st_global_v4
+    v8: _multimem_st_global_v8
 
 class _multimem_st_relaxed_cluster:
     b32: _applypriority_L2__evict_normal
     b64: _applypriority_L2__evict_normal
     bf16x2: _applypriority_L2__evict_normal
+    e4m3x4: _applypriority_L2__evict_normal
+    e5m2x4: _applypriority_L2__evict_normal
     f16x2: _applypriority_L2__evict_normal
     f32: _applypriority_L2__evict_normal
     f64: _applypriority_L2__evict_normal
@@ -3125,9 +3227,9 @@ class _multimem_st_relaxed_cluster:
     s64: _applypriority_L2__evict_normal
     u32: _applypriority_L2__evict_normal
     u64: _applypriority_L2__evict_normal
-    v2: _multimem_red_add_v2
-    v4: _multimem_red_add_v2
-    v8: _cp_reduce_async_bulk_global_shared__cta_bulk_group_L2__cache_hint_add_noftz
+    v2: _multimem_st_global_v2
+    v4: _multimem_st_global_v4
+    v8: _multimem_st_global_v8
 
 class _multimem_st_relaxed:
     cluster: _multimem_st_relaxed_cluster
@@ -3139,6 +3241,8 @@ class _multimem_st:
     b32: _applypriority_L2__evict_normal
     b64: _applypriority_L2__evict_normal
     bf16x2: _applypriority_L2__evict_normal
+    e4m3x4: _applypriority_L2__evict_normal
+    e5m2x4: _applypriority_L2__evict_normal
     f16x2: _applypriority_L2__evict_normal
     f32: _applypriority_L2__evict_normal
     f64: _applypriority_L2__evict_normal
@@ -3149,9 +3253,9 @@ class _multimem_st:
     s64: _applypriority_L2__evict_normal
     u32: _applypriority_L2__evict_normal
     u64: _applypriority_L2__evict_normal
-    v2: _multimem_red_add_v2
-    v4: _multimem_red_add_v2
-    v8: _cp_reduce_async_bulk_global_shared__cta_bulk_group_L2__cache_hint_add_noftz
+    v2: _multimem_st_global_v2
+    v4: _multimem_st_global_v4
+    v8: _multimem_st_global_v8
     weak: _multimem_st_relaxed_cluster
 
 class _multimem:
@@ -3264,6 +3368,20 @@ class _red_and:
     b32: _applypriority_L2__evict_normal
     b64: _applypriority_L2__evict_normal
 
+class _red_async_mmio_release_gpu_global:
+    add: _cp_reduce_async_bulk_shared__cluster_shared__cta_mbarrier__complete_tx__bytes_add
+
+class _red_async_mmio_release_gpu:
+    add: _cp_reduce_async_bulk_shared__cluster_shared__cta_mbarrier__complete_tx__bytes_add
+    global_: _red_async_mmio_release_gpu_global
+
+class _red_async_mmio_release:
+    gpu: _red_async_mmio_release_gpu
+    sys: _red_async_mmio_release_gpu
+
+class _red_async_mmio:
+    release: _red_async_mmio_release
+
 class _red_async_relaxed_cluster:
     mbarrier__complete_tx__bytes: _cp_reduce_async_bulk_shared__cluster_shared__cta_mbarrier__complete_tx__bytes
     shared__cluster: _cp_reduce_async_bulk_shared__cluster_shared__cta
@@ -3272,7 +3390,9 @@ class _red_async_relaxed:
     cluster: _red_async_relaxed_cluster
 
 class _red_async:
+    mmio: _red_async_mmio
     relaxed: _red_async_relaxed
+    release: _red_async_mmio_release
 
 class _red_cluster_dec:
     L2__cache_hint: _cp_reduce_async_bulk_global_shared__cta_bulk_group_L2__cache_hint_dec
@@ -3912,6 +4032,30 @@ class _st_async_mbarrier__complete_tx__bytes:
     v2: _st_async_mbarrier__complete_tx__bytes_v2
     v4: _st_L1__evict_first_L2__cache_hint_v8
 
+class _st_async_mmio_release_gpu:
+    b16: _applypriority_L2__evict_normal
+    b32: _applypriority_L2__evict_normal
+    b64: _applypriority_L2__evict_normal
+    b8: _applypriority_L2__evict_normal
+    f32: _applypriority_L2__evict_normal
+    f64: _applypriority_L2__evict_normal
+    global_: _st_L1__evict_first_L2__cache_hint_v2
+    s16: _applypriority_L2__evict_normal
+    s32: _applypriority_L2__evict_normal
+    s64: _applypriority_L2__evict_normal
+    s8: _applypriority_L2__evict_normal
+    u16: _applypriority_L2__evict_normal
+    u32: _applypriority_L2__evict_normal
+    u64: _applypriority_L2__evict_normal
+    u8: _applypriority_L2__evict_normal
+
+class _st_async_mmio_release:
+    gpu: _st_async_mmio_release_gpu
+    sys: _st_async_mmio_release_gpu
+
+class _st_async_mmio:
+    release: _st_async_mmio_release
+
 class _st_async_shared__cluster:
     mbarrier__complete_tx__bytes: _st_async_mbarrier__complete_tx__bytes
 
@@ -3921,6 +4065,8 @@ class _st_async_weak:
 
 class _st_async:
     mbarrier__complete_tx__bytes: _st_async_mbarrier__complete_tx__bytes
+    mmio: _st_async_mmio
+    release: _st_async_mmio_release
     shared__cluster: _st_async_shared__cluster
     weak: _st_async_weak
 
@@ -4041,25 +4187,8 @@ class _st_local:
     wb: _st_local_cg
     wt: _st_local_cg
 
-class _st_mmio_relaxed_sys:
-    b16: _applypriority_L2__evict_normal
-    b32: _applypriority_L2__evict_normal
-    b64: _applypriority_L2__evict_normal
-    b8: _applypriority_L2__evict_normal
-    f32: _applypriority_L2__evict_normal
-    f64: _applypriority_L2__evict_normal
-    global_: _st_L1__evict_first_L2__cache_hint_v2
-    s16: _applypriority_L2__evict_normal
-    s32: _applypriority_L2__evict_normal
-    s64: _applypriority_L2__evict_normal
-    s8: _applypriority_L2__evict_normal
-    u16: _applypriority_L2__evict_normal
-    u32: _applypriority_L2__evict_normal
-    u64: _applypriority_L2__evict_normal
-    u8: _applypriority_L2__evict_normal
-
 class _st_mmio_relaxed:
-    sys: _st_mmio_relaxed_sys
+    sys: _st_async_mmio_release_gpu
 
 class _st_mmio:
     relaxed: _st_mmio_relaxed
@@ -4387,6 +4516,40 @@ class _tcgen05_dealloc:
     cta_group__1: _tcgen05_dealloc_cta_group__1
     cta_group__2: _tcgen05_dealloc_cta_group__1
 
+class _tcgen05_ld_red_sync_aligned_16x32bx2_x128_max_abs:
+    NaN: _atom_acq_rel_add_L2__cache_hint_v2
+    f32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+
+class _tcgen05_ld_red_sync_aligned_16x32bx2_x128_max:
+    NaN: _atom_acq_rel_add_L2__cache_hint_v2
+    abs: _tcgen05_ld_red_sync_aligned_16x32bx2_x128_max_abs
+    f32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    s32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    u32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+
+class _tcgen05_ld_red_sync_aligned_16x32bx2_x128:
+    max: _tcgen05_ld_red_sync_aligned_16x32bx2_x128_max
+    min: _tcgen05_ld_red_sync_aligned_16x32bx2_x128_max
+
+class _tcgen05_ld_red_sync_aligned_16x32bx2:
+    x128: _tcgen05_ld_red_sync_aligned_16x32bx2_x128
+    x16: _tcgen05_ld_red_sync_aligned_16x32bx2_x128
+    x2: _tcgen05_ld_red_sync_aligned_16x32bx2_x128
+    x32: _tcgen05_ld_red_sync_aligned_16x32bx2_x128
+    x4: _tcgen05_ld_red_sync_aligned_16x32bx2_x128
+    x64: _tcgen05_ld_red_sync_aligned_16x32bx2_x128
+    x8: _tcgen05_ld_red_sync_aligned_16x32bx2_x128
+
+class _tcgen05_ld_red_sync_aligned:
+    _16x32bx2: _tcgen05_ld_red_sync_aligned_16x32bx2
+    _32x32b: _tcgen05_ld_red_sync_aligned_16x32bx2
+
+class _tcgen05_ld_red_sync:
+    aligned: _tcgen05_ld_red_sync_aligned
+
+class _tcgen05_ld_red:
+    sync: _tcgen05_ld_red_sync
+
 class _tcgen05_ld_sync_aligned_16x128b_x1:
     b32: _atom_acq_rel_add_L2__cache_hint_v2_f32
     pack__16b: _lop3_and
@@ -4429,6 +4592,7 @@ class _tcgen05_ld_sync:
     aligned: _tcgen05_ld_sync_aligned
 
 class _tcgen05_ld:
+    red: _tcgen05_ld_red
     sync: _tcgen05_ld_sync
 
 class _tcgen05_mma_cta_group__1_kind__f16_ashift:

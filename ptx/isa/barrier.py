@@ -44,10 +44,10 @@ row("mbarrier.expect_tx{.relaxed.scope}{.space}.b64    [mbar], tx:u32", scope="c
 row("mbarrier.complete_tx{.relaxed.scope}{.space}.b64  [mbar], tx:u32", scope="cta cluster", space=SHARED, sm=90, ptx="8.0", effect="mbarrier arrive")
 
 # The state is returned for a barrier of this CTA alone; `_` does for every space (the manual: shared::cluster only).
-# An arrival's count is an operand from sm_90 on.
+# An arrival's count is an operand from sm_90 on. Of arrive_drop ptxas takes `_` in PTX 7.0 already.
 ARRIVE = common(sem="release@80:8.0 relaxed@90:8.6", scope="cta cluster", effect="mbarrier arrive")
-for op in ("arrive", "arrive_drop"):
-    for d, space, ptx in (("d:u64", "{.smem}", "7.0"), ("_", "{.space}", "7.1")):
+for op, sink_ptx in (("arrive", "7.1"), ("arrive_drop", "7.0")):
+    for d, space, ptx in (("d:u64", "{.smem}", "7.0"), ("_", "{.space}", sink_ptx)):
         arrive = f"mbarrier.{op}{{.sem.scope}}{space}.b64"
         expect = f"mbarrier.{op}.expect_tx{{.sem.scope}}{space}.b64"
         row(f"{arrive}  {d}, [mbar]", space="shared shared::cta shared::cluster@90:8.0", sm=80, ptx=ptx, **ARRIVE)

@@ -22,6 +22,7 @@ from ptx.ir import (
 )
 from ptx.isa import FORMS, Form, Slot, Variant
 from ptx.isa.notation import variants
+from ptx.isa.words import SPACES
 from ptx.targets import INTRODUCED, VERSIONS, Version, meets, smallest_target, targets_meeting
 from ptx.types import register_type
 from tests.isa.referee import REGISTERS_EACH
@@ -79,7 +80,7 @@ class _Maker:
             case "addr":
                 return self.address(slot)
             case "symbol":
-                return symbol(self.variant.choices.get("space", "global"))
+                return symbol(next((w for w in self.variant.words if w in SPACES), "global"))
             case "func":
                 return Symbol(_FUNCTIONS[self.call])
             case "label":
