@@ -32,8 +32,8 @@ def counting_ptxas(folder: Path, version: str = "") -> tuple[Path, Path]:
     real = find_tool("ptxas").path
     claim = f'echo "Cuda compilation tools, release 1.0, V{version}"; exit 0' if version else ":"
     script.write_text(
-        f'#!/bin/sh\nif [ "$1" = --version ]; then {claim}\nelif [ "$1" = --help ]; then :\nelse echo run >> "{runs}"\nfi\n'
-        f'exec "{real}" "$@"\n'
+        f'#!/bin/sh\ncase "$1" in\n--version) {claim};;\n--help) ;;\n'
+        f'*) echo run >> "{runs}";;\nesac\nexec "{real}" "$@"\n'
     )
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     runs.touch()

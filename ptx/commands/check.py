@@ -24,7 +24,11 @@ def run(options: argparse.Namespace) -> int:
     for one in found:
         # Where only the line is known its first column stands for it, so that editors can jump.
         where = f"{options.file}:{one.line or 1}:{one.column or 1}"
-        print(f"{where}: {one.severity}: {one.message} [{one.name}]")
-        if one.source:
-            print(f"    {one.source.strip()}")
+        source = one.source.strip()
+        head, *rest = one.message.splitlines()
+        print(f"{where}: {one.severity}: {head} [{one.name}]")
+        if source not in head:
+            print(f"  {source}")
+        for line in rest:
+            print(line)
     return int(any(one.severity == "error" for one in found))
