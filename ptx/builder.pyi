@@ -3541,8 +3541,37 @@ class _selp:
     u32: _abs_bf16
     u64: _abs_bf16
 
+class _set_eq_and_bf16:
+    b16: _abs_bf16
+    b32: _abs_bf16
+    b64: _abs_bf16
+    bf16: _abs_bf16
+    f16: _abs_bf16
+    f32: _abs_bf16
+    f64: _abs_bf16
+    s16: _abs_bf16
+    s32: _abs_bf16
+    s64: _abs_bf16
+    u16: _abs_bf16
+    u32: _abs_bf16
+    u64: _abs_bf16
+
 class _set_eq_and_bf16x2:
     bf16x2: _abs_bf16
+
+class _set_eq_and_f16:
+    b16: _abs_bf16
+    b32: _abs_bf16
+    b64: _abs_bf16
+    f16: _abs_bf16
+    f32: _abs_bf16
+    f64: _abs_bf16
+    s16: _abs_bf16
+    s32: _abs_bf16
+    s64: _abs_bf16
+    u16: _abs_bf16
+    u32: _abs_bf16
+    u64: _abs_bf16
 
 class _set_eq_and_f16x2:
     f16x2: _abs_bf16
@@ -3577,9 +3606,9 @@ class _set_eq_and_s32:
     u64: _abs_bf16
 
 class _set_eq_and:
-    bf16: _cvt_rmi_bf16
+    bf16: _set_eq_and_bf16
     bf16x2: _set_eq_and_bf16x2
-    f16: _cvt_rmi_s8
+    f16: _set_eq_and_f16
     f16x2: _set_eq_and_f16x2
     f32: _selp
     ftz: _set_eq_and_ftz
@@ -3590,9 +3619,9 @@ class _set_eq_and:
 
 class _set_eq:
     and_: _set_eq_and
-    bf16: _cvt_rmi_bf16
+    bf16: _set_eq_and_bf16
     bf16x2: _set_eq_and_bf16x2
-    f16: _cvt_rmi_s8
+    f16: _set_eq_and_f16
     f16x2: _set_eq_and_f16x2
     f32: _selp
     ftz: _set_eq_and_ftz
@@ -3612,7 +3641,7 @@ class _set_equ_and_s32:
     f64: _abs_bf16
 
 class _set_equ_and:
-    bf16: _cvt_rmi_bf16
+    bf16: _cvt_f64
     bf16x2: _set_eq_and_bf16x2
     f16: _cvt_rmi_s8
     f16x2: _set_eq_and_f16x2
@@ -3625,7 +3654,7 @@ class _set_equ_and:
 
 class _set_equ:
     and_: _set_equ_and
-    bf16: _cvt_rmi_bf16
+    bf16: _cvt_f64
     bf16x2: _set_eq_and_bf16x2
     f16: _cvt_rmi_s8
     f16x2: _set_eq_and_f16x2
@@ -3637,6 +3666,18 @@ class _set_equ:
     u16: _cvt_bf16
     u32: _set_equ_and_s32
     xor: _set_equ_and
+
+class _set_ge_and_bf16:
+    bf16: _abs_bf16
+    f16: _abs_bf16
+    f32: _abs_bf16
+    f64: _abs_bf16
+    s16: _abs_bf16
+    s32: _abs_bf16
+    s64: _abs_bf16
+    u16: _abs_bf16
+    u32: _abs_bf16
+    u64: _abs_bf16
 
 class _set_ge_and_f32:
     f32: _abs_bf16
@@ -3663,9 +3704,9 @@ class _set_ge_and_s32:
     u64: _abs_bf16
 
 class _set_ge_and:
-    bf16: _cvt_rmi_bf16
+    bf16: _set_ge_and_bf16
     bf16x2: _set_eq_and_bf16x2
-    f16: _cvt_rmi_s8
+    f16: _cvt_rm_bf16
     f16x2: _set_eq_and_f16x2
     f32: _set_ge_and_f32
     ftz: _set_eq_and_ftz
@@ -3676,9 +3717,9 @@ class _set_ge_and:
 
 class _set_ge:
     and_: _set_ge_and
-    bf16: _cvt_rmi_bf16
+    bf16: _set_ge_and_bf16
     bf16x2: _set_eq_and_bf16x2
-    f16: _cvt_rmi_s8
+    f16: _cvt_rm_bf16
     f16x2: _set_eq_and_f16x2
     f32: _set_ge_and_f32
     ftz: _set_eq_and_ftz
@@ -3689,22 +3730,26 @@ class _set_ge:
     u32: _set_ge_and_s32
     xor: _set_ge_and
 
-class _set_hi_and_f32:
+class _set_hi_and_bf16:
     u16: _abs_bf16
     u32: _abs_bf16
     u64: _abs_bf16
 
 class _set_hi_and:
-    f32: _set_hi_and_f32
-    s32: _set_hi_and_f32
-    u32: _set_hi_and_f32
+    bf16: _set_hi_and_bf16
+    f16: _set_hi_and_bf16
+    f32: _set_hi_and_bf16
+    s32: _set_hi_and_bf16
+    u32: _set_hi_and_bf16
 
 class _set_hi:
     and_: _set_hi_and
-    f32: _set_hi_and_f32
+    bf16: _set_hi_and_bf16
+    f16: _set_hi_and_bf16
+    f32: _set_hi_and_bf16
     or_: _set_hi_and
-    s32: _set_hi_and_f32
-    u32: _set_hi_and_f32
+    s32: _set_hi_and_bf16
+    u32: _set_hi_and_bf16
     xor: _set_hi_and
 
 class _set:
@@ -3737,22 +3782,17 @@ class _setmaxnreg:
     dec: _setmaxnreg_dec
     inc: _setmaxnreg_dec
 
-class _setp_eq_and_ftz:
-    f16: _abs_bf16
-    f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
-    f32: _abs_bf16
-
 class _setp_eq_and:
     b16: _abs_bf16
     b32: _abs_bf16
     b64: _abs_bf16
     bf16: _abs_bf16
-    bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    bf16x2: _abs_bf16
     f16: _abs_bf16
-    f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16x2: _abs_bf16
     f32: _abs_bf16
     f64: _abs_bf16
-    ftz: _setp_eq_and_ftz
+    ftz: _abs_ftz
     s16: _abs_bf16
     s32: _abs_bf16
     s64: _abs_bf16
@@ -3766,12 +3806,12 @@ class _setp_eq:
     b32: _abs_bf16
     b64: _abs_bf16
     bf16: _abs_bf16
-    bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    bf16x2: _abs_bf16
     f16: _abs_bf16
-    f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16x2: _abs_bf16
     f32: _abs_bf16
     f64: _abs_bf16
-    ftz: _setp_eq_and_ftz
+    ftz: _abs_ftz
     or_: _setp_eq_and
     s16: _abs_bf16
     s32: _abs_bf16
@@ -3783,33 +3823,33 @@ class _setp_eq:
 
 class _setp_equ_and:
     bf16: _abs_bf16
-    bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    bf16x2: _abs_bf16
     f16: _abs_bf16
-    f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16x2: _abs_bf16
     f32: _abs_bf16
     f64: _abs_bf16
-    ftz: _setp_eq_and_ftz
+    ftz: _abs_ftz
 
 class _setp_equ:
     and_: _setp_equ_and
     bf16: _abs_bf16
-    bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    bf16x2: _abs_bf16
     f16: _abs_bf16
-    f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16x2: _abs_bf16
     f32: _abs_bf16
     f64: _abs_bf16
-    ftz: _setp_eq_and_ftz
+    ftz: _abs_ftz
     or_: _setp_equ_and
     xor: _setp_equ_and
 
 class _setp_ge_and:
     bf16: _abs_bf16
-    bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    bf16x2: _abs_bf16
     f16: _abs_bf16
-    f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16x2: _abs_bf16
     f32: _abs_bf16
     f64: _abs_bf16
-    ftz: _setp_eq_and_ftz
+    ftz: _abs_ftz
     s16: _abs_bf16
     s32: _abs_bf16
     s64: _abs_bf16
@@ -3820,12 +3860,12 @@ class _setp_ge_and:
 class _setp_ge:
     and_: _setp_ge_and
     bf16: _abs_bf16
-    bf16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    bf16x2: _abs_bf16
     f16: _abs_bf16
-    f16x2: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f16x2: _abs_bf16
     f32: _abs_bf16
     f64: _abs_bf16
-    ftz: _setp_eq_and_ftz
+    ftz: _abs_ftz
     or_: _setp_ge_and
     s16: _abs_bf16
     s32: _abs_bf16
@@ -3836,12 +3876,12 @@ class _setp_ge:
     xor: _setp_ge_and
 
 class _setp_hi:
-    and_: _set_hi_and_f32
-    or_: _set_hi_and_f32
+    and_: _set_hi_and_bf16
+    or_: _set_hi_and_bf16
     u16: _abs_bf16
     u32: _abs_bf16
     u64: _abs_bf16
-    xor: _set_hi_and_f32
+    xor: _set_hi_and_bf16
 
 class _setp:
     eq: _setp_eq
@@ -4862,6 +4902,23 @@ class _vabsdiff:
     s32: _vabsdiff_s32
     u32: _vabsdiff_s32
 
+class _vabsdiff2_s32_s32_s32:
+    def __call__(self, *sources: Any, out: Any = ...) -> Reg: ...
+    add: _abs_bf16
+    sat: _abs_bf16
+
+class _vabsdiff2_s32_s32:
+    s32: _vabsdiff2_s32_s32_s32
+    u32: _vabsdiff2_s32_s32_s32
+
+class _vabsdiff2_s32:
+    s32: _vabsdiff2_s32_s32
+    u32: _vabsdiff2_s32_s32
+
+class _vabsdiff2:
+    s32: _vabsdiff2_s32
+    u32: _vabsdiff2_s32
+
 class _vmad_s32_s32_s32_po_sat:
     def __call__(self, *sources: Any, out: Any = ...) -> Reg: ...
     shr15: _abs_bf16
@@ -4920,6 +4977,26 @@ class _vset_s32:
 class _vset:
     s32: _vset_s32
     u32: _vset_s32
+
+class _vset2_s32_s32_eq:
+    def __call__(self, *sources: Any, out: Any = ...) -> Reg: ...
+    add: _abs_bf16
+
+class _vset2_s32_s32:
+    eq: _vset2_s32_s32_eq
+    ge: _vset2_s32_s32_eq
+    gt: _vset2_s32_s32_eq
+    le: _vset2_s32_s32_eq
+    lt: _vset2_s32_s32_eq
+    ne: _vset2_s32_s32_eq
+
+class _vset2_s32:
+    s32: _vset2_s32_s32
+    u32: _vset2_s32_s32
+
+class _vset2:
+    s32: _vset2_s32
+    u32: _vset2_s32
 
 class _vshl_s32_s32_u32_sat:
     clamp: _vabsdiff_s32_s32_s32_sat
@@ -5768,15 +5845,29 @@ class Kernel:
     testp: _testp
     trap: _applypriority_L2__evict_normal
     vabsdiff: _vabsdiff
+    vabsdiff2: _vabsdiff2
+    vabsdiff4: _vabsdiff2
     vadd: _vabsdiff
+    vadd2: _vabsdiff2
+    vadd4: _vabsdiff2
+    vavrg2: _vabsdiff2
+    vavrg4: _vabsdiff2
     vmad: _vmad
     vmax: _vabsdiff
+    vmax2: _vabsdiff2
+    vmax4: _vabsdiff2
     vmin: _vabsdiff
+    vmin2: _vabsdiff2
+    vmin4: _vabsdiff2
     vote: _vote
     vset: _vset
+    vset2: _vset2
+    vset4: _vset2
     vshl: _vshl
     vshr: _vshl
     vsub: _vabsdiff
+    vsub2: _vabsdiff2
+    vsub4: _vabsdiff2
     wgmma: _wgmma
     wmma: _wmma
     xor: _and

@@ -124,7 +124,9 @@ def _scalar(slot: Slot, operand: Operand, variant: Variant) -> str:
     if isinstance(operand, Sink) and slot.droppable:
         return ""
     if isinstance(operand, Reg):
-        if accepts(slot.type, operand.type, variant.wide):
+        if accepts(slot.type, operand.type, variant.wide) and (
+            not slot.exact or operand.type == slot.type
+        ):
             return ""
         wanted = HELD_IN.get(slot.type)
         held = f" (held in .{wanted})" if wanted else ""
@@ -149,9 +151,10 @@ def _special(slot: Slot, operand: Special, variant: Variant) -> str:
         return f"there is no special register {operand}"
     if slot.written:
         return f"{operand} can only be read"
-    if variant.opcode != "mov":
-        return f"{operand} is read by mov alone: mov.{known.type} d, {operand}"
-    if not accepts(slot.type, known.type):
+    integers = kind(slot.type) in "bi" and kind(variant.slots[0].type) in "bi"
+    if variant.opcode not in ("mov", "cvt") or not integers:
+        return f"{operand} is read by mov alone, or an integer cvt: mov.{known.type} d, {operand}"
+    if not accepts(slot.type, known.type, variant.wide):
         return f"expected .{slot.type}, got {operand} (.{known.type})"
     return ""
 
@@ -287,7 +290,7 @@ def _label(slot: Slot, operand: Operand, variant: Variant) -> str:
 
 def _symbol(slot: Slot, operand: Operand, variant: Variant) -> str:
     if isinstance(operand, Symbol):
-        return ""
+        return _provenance(operand.space, slot.space, operand.name) if slot.space else ""
     return f"expected the name of a {slot.kind}, got {describe(operand)}"
 
 

@@ -44,12 +44,12 @@ row("brev.type                 d, a",               type="b32 b64")
 row("bfe.type                  d, a, pos:u32, len:u32", type="u32 s32 u64 s64", pos=range(256), len=range(256))
 row("bfi.type                  d, a, b, pos:u32, len:u32", type="b32 b64", pos=range(256), len=range(256))
 row("szext.mode.type           d, a, b:u32",        mode="clamp wrap", type="u32 s32", sm=70, ptx="7.6")
-row("bmsk.mode.b32             d, a, b",            mode="clamp wrap", sm=70, ptx="7.6")
+row("bmsk.mode.b32             d:u32, a:u32, b:u32", mode="clamp wrap", sm=70, ptx="7.6")
 
 # ---------------------------------------------------------------- 9.7.1.23, 9.7.1.24: dot products of bytes, d and c signed where a or b is
 for sign, pair in (("u32", "u32.u32"), ("s32", "u32.s32 s32.u32 s32.s32")):
-    row(f"dp4a.pair            d:{sign}, a:b32, b:b32, c:{sign}", pair=pair, sm=61)
-    row(f"dp2a.half.pair       d:{sign}, a:b32, b:b32, c:{sign}", half="lo hi", pair=pair, sm=61)
+    row(f"dp4a.pair            d:{sign}, a:u32, b:u32, c:{sign}", pair=pair, sm=61)
+    row(f"dp2a.half.pair       d:{sign}, a:u32, b:u32, c:{sign}", half="lo hi", pair=pair, sm=61)
 
 # ---------------------------------------------------------------- 9.7.2: extended precision, through the carry flag
 row("add.cc.type               d, a, b",            type=CARRY)

@@ -25,6 +25,7 @@ A row is the manual's syntax line; its keywords say what each choice may be. The
                                  shape word
              +d                  read and written
              %a                  a register, never a literal
+             a:type!             a register of exactly that type
              {!}c                a predicate that may be negated
              p|q   d{|p}         a second destination, required or optional
              d{_}                may be `_`: the result is dropped
@@ -75,7 +76,8 @@ class Slot:
     type: str = ""
     """Of a register; a member of :data:`ptx.types.TYPES`."""
     space: str = ""
-    """Of an address: ``"global"``, ``"shared::cta"``, ``"generic"`` ..."""
+    """Of an address: ``"global"``, ``"shared::cta"``, ``"generic"`` ...; of a symbol where the
+    opcode names one."""
     count: int | None = None
     """Elements of a vector; None is no vector."""
     literals: Literals | None = None
@@ -87,6 +89,8 @@ class Slot:
     inner: tuple[Slot, ...] = ()
     """The coordinates of an address."""
     register_only: bool = False
+    exact: bool = False
+    """A register of the very type, where types that match it elsewhere are refused."""
     selectors: tuple[str, ...] = ()
     """Legal selectors; ``""`` among them: it may be left out."""
     droppable: bool = False
@@ -121,6 +125,7 @@ class _Operand:
     negatable: bool = False
     second: Literal["", "may", "must"] = ""
     register_only: bool = False
+    exact: bool = False
     selector: str = ""
     selector_optional: bool = False
     droppable: bool = False
@@ -265,30 +270,24 @@ class Form:
         parts = self.parts
         best: tuple[int, set[str], bool] = (-1, set(), False)
 
-        def note(taken: int, following: set[str], may_end: bool) -> None:
-            nonlocal best
-            if taken > best[0]:
-                best = (taken, following, may_end)
-            elif taken == best[0]:
-                best = (taken, best[1] | following, best[2] or may_end)
-
         def walk(i: int, j: int) -> None:
+            nonlocal best
             following: set[str] = set()
-            last, may_end = i, True
-            while last < len(parts):
-                following |= {words[0] for words in parts[last].alternatives}
-                if not parts[last].optional:
+            k, may_end = i, True
+            while k < len(parts):
+                following |= {words[0] for words in parts[k].alternatives}
+                if not parts[k].optional:
                     may_end = False
                     break
-                last += 1
-            note(j, following, may_end)
-            for at in range(i, min(last + 1, len(parts))):
-                for wanted in parts[at].by_first.get(words[j], ()) if j < len(words) else ():
-                    shared = _common(wanted, words[j:])
-                    if shared == len(wanted):
-                        walk(at + 1, j + shared)
-                    else:
-                        note(j + shared, {wanted[shared]}, False)
+                k += 1
+            if j > best[0]:
+                best = (j, following, may_end)
+            elif j == best[0]:
+                best = (j, best[1] | following, best[2] or may_end)
+            for at in range(i, min(k + 1, len(parts))):
+                for taken in parts[at].by_first.get(words[j], ()) if j < len(words) else ():
+                    if words[j : j + len(taken)] == taken:
+                        walk(at + 1, j + len(taken))
 
         walk(0, 0)
         return best
@@ -355,7 +354,7 @@ class Form:
             return Slot(name, "imm", literals=literals)
         type = choices.get(operand.type, operand.type)
         if type in ("label", "func", "symbol"):
-            return Slot(name, cast(Kind, type))
+            return Slot(name, cast(Kind, type), space="" if space == "generic" else space)
         if not type:
             type = "pred" if operand.negatable or name in ("p", "q") else last_type
         if type == "wide":
@@ -369,7 +368,8 @@ class Form:
             access=operand.access,
             negatable=operand.negatable,
             second=operand.second,
-            register_only=operand.register_only,
+            register_only=operand.register_only or operand.exact,
+            exact=operand.exact,
             selectors=selectors,
             droppable=operand.droppable,
         )
@@ -500,7 +500,7 @@ def _parse_operand(text: str, condition: str | None) -> _Operand:
     only, bare = bare.startswith("%"), bare.removeprefix("%")
     second: Literal["", "may", "must"] = "may" if "{|" in bare else "must" if "|" in bare else ""
     bare = re.sub(r"\{?\|\w+\}?", "", bare)
-    read = re.fullmatch(r"(\w+)(?::(\w+))?(?:\*(.+))?", bare)
+    read = re.fullmatch(r"(\w+)(?::(\w+)(!)?)?(?:\*(.+))?", bare)
     if read is None:
         raise ValueError(f"row: the operand {text!r} does not follow the notation")
     written = re.fullmatch(r"d\d?|p|q", read[1]) is not None
@@ -509,11 +509,12 @@ def _parse_operand(text: str, condition: str | None) -> _Operand:
         text,
         read[1],
         read[2] or "",
-        read[3] or "",
+        read[4] or "",
         access="rw" if both else "w" if written else "r",
         negatable=negatable,
         second=second,
         register_only=only,
+        exact=bool(read[3]),
     )
 
 
@@ -536,13 +537,6 @@ def _split(text: str) -> list[str]:
         else:
             current += character
     return [*parts, current.strip()] if current.strip() else parts
-
-
-def _common(a: Words, b: Words) -> int:
-    """How many words two sequences begin with alike."""
-    return next(
-        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
-    )
 
 
 @cache

@@ -23,6 +23,8 @@ from pathlib import Path
 
 from ptx.targets import Version
 
+_END = "\nret;\n}\n"
+
 Messages = tuple[str, ...]
 """What ptxas says against a line; empty is acceptance."""
 
@@ -116,7 +118,7 @@ def _judge_file(lines: Sequence[str], target: str, version: Version) -> list[Mes
     """Verdicts on lines that share a file."""
     header = _header(target, version).replace("KERNEL", "k")
     first = header.count("\n") + 1
-    said, orderly = _run([("k.ptx", header + "\n".join(lines) + "\nret;\n}\n")], _arch(target))
+    said, orderly = _run([("k.ptx", header + "\n".join(lines) + _END)], _arch(target))
     found: dict[int, list[str]] = defaultdict(list)
     fatal = None
     for line, is_fatal, text in said["k.ptx"]:
@@ -157,7 +159,7 @@ def _judge_files(lines: Sequence[str], target: str, version: Version) -> list[Me
         text = header.replace("KERNEL", f"k{i}") + re.sub(
             r"\b([sgc]mem|fr|fa|f0)\b", r"\1FILE", line
         )
-        files.append((f"{i}.ptx", text.replace("FILE", str(i)) + "\nret;\n}\n"))
+        files.append((f"{i}.ptx", text.replace("FILE", str(i)) + _END))
     said, orderly = _run(files, _arch(target))
     if not orderly and len(lines) > 1:
         half = len(lines) // 2
@@ -168,7 +170,13 @@ def _judge_files(lines: Sequence[str], target: str, version: Version) -> list[Me
         ]
     if not orderly:
         return [("ptxas crashed",)]
-    return [tuple(text for _, _, text in said[name]) for name, _ in files]
+    # Modifiers of a line that ended its file by a syntax error fall on the next file's first
+    # instruction, the `ret` of a function in the header.
+    body = header.count("\n") + 1
+    return [
+        tuple(text for at, _, text in said[name] if at >= body or "instruction 'ret'" not in text)
+        for name, _ in files
+    ]
 
 
 def judge(

@@ -93,7 +93,7 @@ class _Maker:
             made = self.register(slot.type)
         else:
             made = Vector(tuple(self.register(slot.type) for _ in range(slot.count)))
-        if slot.second == "must":
+        if slot.second:
             made = Pair(made, self.register("pred"))
         if slot.selectors and "" not in slot.selectors:
             made = Selected(made, slot.selectors[0])
