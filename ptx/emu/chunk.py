@@ -1,0 +1,343 @@
+"""A chunk: some CTAs whose threads advance together.
+
+All threads that stand at one instruction are a group and execute it as one numpy operation, across
+warps and CTAs. Groups part at a divergent branch; the one furthest back runs first, so that they
+meet again where the paths join. A group that keeps branching backward while others wait lets them
+have a turn, so a thread that spins on memory cannot starve the one it waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ptx.emu import access, control, steps, warp
+from ptx.emu.barriers import Barriers
+from ptx.emu.faults import AccessError, EmulatorFault, Unmodelled
+from ptx.emu.memory import Array, Memory, Region
+from ptx.emu.program import Decoded, Program, storage_bits
+from ptx.emu.steps import Lanes, Step
+from ptx.ir import Not, Reg, Vector
+
+if TYPE_CHECKING:
+    from ptx.emu.machine import Launch
+
+BACKWARD_BRANCHES = 64
+"""So many backward branches a group takes in one turn while others could run."""
+
+Control = Callable[["Group"], "int | None"]
+
+
+@dataclass(eq=False, slots=True)
+class Group:
+    """Threads that stand at one instruction; `lanes` None is all threads of the chunk."""
+
+    at: int
+    lanes: Lanes
+    depth: int = 0
+    turn: int = 0
+    backward: int = 0
+
+
+class Chunk:
+    """Registers, shared and local memory and the waiting places of the threads of some CTAs."""
+
+    def __init__(self, launch: Launch, ctas: Array) -> None:
+        self.launch = launch
+        self.program: Program = launch.program
+        self.memory: Memory = launch.memory
+        self.ctas = ctas
+        self.threads_per_cta = launch.threads_per_cta
+        self.count = len(ctas) * self.threads_per_cta
+        self._registers: dict[int, Array] = {}
+        self._defined: dict[int, Array] = {}
+        self.carry: Array = np.zeros(self.count, np.bool_)
+        self._place_threads()
+        self._make_memory()
+        self.alive = np.ones(self.count, np.bool_)
+        self.living = self.count
+        self.ready: list[Group] = [Group(self.program.entry[self.program.kernel.name], None)]
+        self.barriers = Barriers(self)
+        self.warps = warp.Waiting(self)
+        self.calls = control.CallStack(self)
+        self.copies = access.AsyncCopies(self)
+        self.progress = 0
+        """Counts what another thread might wait for: stores, arrivals, exits."""
+        self.at = 0
+        self.issued = 0
+        self._steps: list[Step | None] = [None] * len(self.program.code)
+        self._controls: dict[int, Control] = {}
+
+    # ------------------------------------------------------------ threads
+
+    def _place_threads(self) -> None:
+        lane = np.arange(self.count)
+        launch = self.launch
+        self.cta_of = lane // self.threads_per_cta
+        """The CTA of each thread, counted in this chunk."""
+        thread = lane % self.threads_per_cta
+        self.thread = thread
+        self.lane_id = (thread % 32).astype(np.uint32)
+        warps = -(-self.threads_per_cta // 32)
+        self.warp_of = self.cta_of * warps + thread // 32
+        """The warp of each thread, counted in this chunk."""
+        self.warp_count = len(self.ctas) * warps
+        self.warp_first = self.cta_of * self.threads_per_cta + thread // 32 * 32
+        """The first thread of its warp."""
+        x, y, _ = launch.block
+        grid_x, grid_y, _ = launch.grid
+        cta = self.ctas[self.cta_of]
+        self._coordinates = {
+            "tid": (thread % x, thread // x % y, thread // (x * y)),
+            "ctaid": (cta % grid_x, cta // grid_x % grid_y, cta // (grid_x * grid_y)),
+        }
+
+    def special(self, name: str, type: str) -> steps.Source:
+        """A special register."""
+        from ptx.emu.special import special_register
+
+        return special_register(self, name, type)
+
+    def coordinate(self, name: str, axis: int) -> Array:
+        return self._coordinates[name][axis]
+
+    # ------------------------------------------------------------ storage
+
+    def _make_memory(self) -> None:
+        def padded(size: int) -> int:
+            return -(-size // 32) * 32
+
+        shared = self.launch.shared_bytes
+        self.shared_stride = padded(shared)
+        self.shared = Region(0, self.shared_stride * len(self.ctas), "shared memory")
+        self.local_stride = padded(self.program.local_bytes)
+        self.local = Region(0, self.local_stride * self.count, "local memory")
+        self.argument_stride = padded(self.program.argument_bytes)
+        self.arguments = Region(0, self.argument_stride * self.count, "call parameters")
+
+    def register(self, slot: int) -> Array:
+        """The array that holds a register, one element for each thread."""
+        if slot not in self._registers:
+            width = storage_bits(self.program.slot_types[slot])
+            if width == 1:
+                array: Array = np.zeros(self.count, np.bool_)
+            elif width == 128:
+                array = np.zeros((self.count, 2), np.uint64)
+            else:
+                array = np.zeros(self.count, f"u{width // 8}")
+            self._registers[slot] = array
+        return self._registers[slot]
+
+    def defined(self, slot: int) -> Array:
+        """Where a doubtful register holds a value."""
+        if slot not in self._defined:
+            self._defined[slot] = np.zeros(self.count, np.bool_)
+        return self._defined[slot]
+
+    # ------------------------------------------------------------ binding
+
+    def step(self, at: int) -> Step:
+        """The step of an instruction that is no control instruction, guard and checks included."""
+        step = self._steps[at]
+        if step is None:
+            decoded = self.program.code[at]
+            step = self._guard(decoded, self._follow(decoded, self._bind(decoded)))
+            self._steps[at] = step
+        return step
+
+    def _bind(self, decoded: Decoded) -> Step:
+        if decoded.words.opcode == "mov" and any(
+            isinstance(operand, Vector) for operand in decoded.operands
+        ):
+            return steps.bind_vector_move(self, decoded)
+        if decoded.meaning is not None:
+            return steps.bind_meaning(self, decoded, decoded.meaning)
+        return access.bind(self, decoded)
+
+    def _follow(self, decoded: Decoded, step: Step) -> Step:
+        doubtful = self.program.doubtful
+        if not doubtful:
+            return step
+        reads, writes = self.program.reads_writes(decoded)
+        doubted = [slot for slot in reads if slot in doubtful]
+        written = [self.defined(slot) for slot in writes if slot in doubtful]
+        if decoded.meaning is not None:
+            if not written:
+                return step
+            return steps.following(step, [self.defined(slot) for slot in doubted], written)
+        if doubted:
+            step = self.checked(step, doubted)
+        return steps.following(step, [], written) if written else step
+
+    def checked(self, step: Step, slots: list[int]) -> Step:
+        names = self.program.slot_names
+        return steps.checked(step, [(names[slot], self.defined(slot)) for slot in slots])
+
+    def guard(self, decoded: Decoded) -> tuple[Array, bool] | None:
+        """The guard's array and whether it is negated."""
+        guard = decoded.instruction.guard
+        if guard is None:
+            return None
+        reg: Reg = guard.reg if isinstance(guard, Not) else guard
+        return self.register(self.program.slot_of(decoded, reg)), isinstance(guard, Not)
+
+    def _guard(self, decoded: Decoded, step: Step) -> Step:
+        guard = self.guard(decoded)
+        if guard is None:
+            return step
+        run = steps.guarded(step, *guard, self.count)
+        doubted = self._doubted_guard(decoded)
+        return self.checked(run, doubted) if doubted else run
+
+    def _doubted_guard(self, decoded: Decoded) -> list[int]:
+        guard = decoded.instruction.guard
+        if guard is None or not self.program.doubtful:
+            return []
+        reg = guard.reg if isinstance(guard, Not) else guard
+        slot = self.program.slot_of(decoded, reg)
+        return [slot] if slot in self.program.doubtful else []
+
+    def control(self, at: int) -> Control:
+        if at not in self._controls:
+            decoded = self.program.code[at]
+            made = control.bind(self, decoded)
+            doubted = self._doubted_guard(decoded)
+            if doubted:
+                check = self.checked(lambda lanes: None, doubted)
+                inner = made
+
+                def made(group: Group) -> int | None:
+                    check(group.lanes)
+                    return inner(group)
+
+            self._controls[at] = made
+        return self._controls[at]
+
+    # ------------------------------------------------------------ running
+
+    def push(self, group: Group) -> None:
+        """A group that can run; it joins one that stands at the same place."""
+        for other in self.ready:
+            if other.at == group.at and other.depth == group.depth:
+                assert other.lanes is not None and group.lanes is not None
+                merged = np.union1d(other.lanes, group.lanes)
+                other.lanes = None if len(merged) == self.count else merged
+                other.turn = max(other.turn, group.turn)
+                return
+        self.ready.append(group)
+
+    def everyone(self, lanes: Lanes) -> Array:
+        """The indices of the threads of a group."""
+        return np.arange(self.count) if lanes is None else lanes
+
+    def size(self, lanes: Lanes) -> int:
+        return self.count if lanes is None else len(lanes)
+
+    def _pick(self) -> Group:
+        chosen = min(self.ready, key=lambda g: (g.turn, -g.depth, g.at))
+        self.ready.remove(chosen)
+        return chosen
+
+    def run(self) -> None:
+        """Until every thread has left. Raises :class:`EmulatorFault`."""
+        with np.errstate(all="ignore"):
+            while True:
+                while self.ready:
+                    group = self._pick()
+                    try:
+                        self._advance(group)
+                    except AccessError as error:
+                        raise self.fault(error, self.at, group.lanes) from None
+                    except Unmodelled:
+                        raise
+                if self.living == 0:
+                    return
+                self._unblock()
+
+    def _advance(self, group: Group) -> None:
+        """Run a group until it waits, parts or ends, or others could run."""
+        stop, code_steps, is_control = self.program.stop, self._steps, self.program.is_control
+        report = self.launch.counts
+        while True:
+            at, lanes = group.at, group.lanes
+            end = stop[at]
+            for number in range(at, end):
+                self.at = number
+                step = code_steps[number] or self.step(number)
+                step(lanes)
+            self.issued += end - at + 1
+            if self.issued > self.launch.step_limit:
+                raise AccessError(
+                    "step-limit", f"more than {self.launch.step_limit} steps were executed"
+                )
+            if report is not None:
+                report.add(at, end + is_control[end] if end < len(stop) else end, self.size(lanes))
+            if is_control[end]:
+                self.at = end
+                group.at = end
+                following = self.control(end)(group)
+                if following is None:
+                    return
+                group.at = following
+            else:
+                group.at = end
+            if self.ready:
+                self.push(group)
+                return
+
+    def leave(self, lanes: Lanes) -> None:
+        """Threads that exit."""
+        who = self.everyone(lanes)
+        self.alive[who] = False
+        self.living -= len(who)
+        self.progress += 1
+        if self.living:
+            self.barriers.recheck()
+            self.warps.recheck()
+
+    def _unblock(self) -> None:
+        """Nobody can run: let those go on that may, or say who waits for what."""
+        if self.warps.release_spinning():
+            return
+        fault = self.warps.stuck() or self.barriers.stuck()
+        if fault is not None:
+            raise self.fault(fault, self.at, None)
+        raise self.fault(
+            AccessError("deadlock", f"{self.living} threads wait for nothing that is known"),
+            self.at,
+            None,
+        )
+
+    # ------------------------------------------------------------ faults
+
+    def describe(self, lane: int) -> str:
+        cta, thread = self.position(lane)
+        return f"CTA {cta} thread {thread}"
+
+    def position(self, lane: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        tid, ctaid = self._coordinates["tid"], self._coordinates["ctaid"]
+        return (
+            (int(ctaid[0][lane]), int(ctaid[1][lane]), int(ctaid[2][lane])),
+            (int(tid[0][lane]), int(tid[1][lane]), int(tid[2][lane])),
+        )
+
+    def fault(self, error: AccessError, at: int, lanes: Lanes) -> EmulatorFault:
+        """An access error with the place, the CTA and the thread it happened in."""
+        instruction = self.program.code[at].instruction
+        cta: Any = None
+        thread: Any = None
+        if error.lane >= 0:
+            cta, thread = self.position(error.lane)
+        return EmulatorFault(
+            error.kind,
+            error.message,
+            place=instruction.place,
+            line=str(instruction),
+            cta=cta,
+            thread=thread,
+            address=error.address,
+            allocation=error.allocation,
+        )

@@ -1,0 +1,207 @@
+"""A launch: the kernel decoded, its parameters in place, its CTAs run chunk by chunk."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ptx import types
+from ptx.emu.chunk import Chunk
+from ptx.emu.faults import EmulatorFault, Unmodelled
+from ptx.emu.memory import VALID, Array, Memory, Region
+from ptx.emu.program import Decoded, Program
+from ptx.emu.semantics.rules import dtype_of
+from ptx.emu.steps import Lanes, constant
+from ptx.ir import Function, Imm, Module, Symbol, Variable
+
+CHUNK_THREADS = 4096
+"""So many threads advance together: their registers stay in the cache, and calls cost little."""
+STEP_LIMIT = 50_000_000
+
+Dim = tuple[int, int, int]
+_launches = itertools.count(1)
+
+
+@dataclass(eq=False)
+class Image:
+    """A module loaded into one memory: where its variables lie, and its kernels decoded."""
+
+    module: Module
+    globals: dict[str, int]
+    programs: dict[str, Program] = field(default_factory=dict)
+
+    def program(self, kernel: Function) -> Program:
+        if kernel.name not in self.programs:
+            self.programs[kernel.name] = Program(self.module, kernel, self.globals)
+        return self.programs[kernel.name]
+
+
+_IMAGES = "_images"
+
+
+def image_of(module: Module, memory: Memory) -> Image:
+    """The module as loaded into `memory`; loaded at the first use, its variables initialised."""
+    images: dict[int, Image] = memory.__dict__.setdefault(_IMAGES, {})
+    if id(module) not in images:
+        images[id(module)] = Image(module, _load_variables(module, memory))
+    return images[id(module)]
+
+
+def _load_variables(module: Module, memory: Memory) -> dict[str, int]:
+    placed: dict[str, int] = {}
+    variables = [v for v in module.variables if v.space in ("global", "const")]
+    for variable in variables:
+        constant_memory = variable.space == "const"
+        placed[variable.name] = memory.allocate(
+            max(variable.bytes, 1),
+            max(256, variable.alignment),
+            f".{variable.space} {variable.name}",
+            read_only=constant_memory,
+        )
+    for variable in variables:
+        memory.write(placed[variable.name], _initial_bytes(variable, placed))
+    return placed
+
+
+def _initial_bytes(variable: Variable, placed: dict[str, int]) -> Array:
+    """What a variable holds at first: its initialiser, zeros after it (section 5.4.4)."""
+    data = np.zeros(max(variable.bytes, 1), np.uint8)
+    size = types.bits(variable.type) // 8
+
+    def flat(value: Any) -> list[Any]:
+        if isinstance(value, tuple):
+            return [one for part in value for one in flat(part)]
+        return [] if value is None else [value]
+
+    for number, value in enumerate(flat(variable.initial)):
+        kind = dtype_of(variable.type)
+        if isinstance(value, Imm):
+            item = np.array(constant(variable.type, value), kind)
+        elif isinstance(value, Symbol) and value.name in placed:
+            item = np.array(placed[value.name] + value.offset, np.uint64).astype(kind)
+        else:
+            raise Unmodelled(f"{variable.name}: the initial value {value} is not modelled")
+        data[number * size : (number + 1) * size] = item.reshape(1).view(np.uint8)
+    return data
+
+
+class Launch:
+    """Everything that the chunks of one launch share."""
+
+    def __init__(
+        self,
+        program: Program,
+        grid: Dim,
+        block: Dim,
+        cluster: Dim,
+        parameters: bytes,
+        dynamic_shared_bytes: int,
+        memory: Memory,
+        step_limit: int,
+    ) -> None:
+        self.program = program
+        self.grid, self.block, self.cluster = grid, block, cluster
+        self.explicit_cluster = cluster != (1, 1, 1)
+        self.memory = memory
+        self.step_limit = step_limit
+        self.dynamic_shared_bytes = dynamic_shared_bytes
+        self.shared_bytes = program.dynamic_offset + dynamic_shared_bytes
+        self.threads_per_cta = block[0] * block[1] * block[2]
+        self.number = next(_launches)
+        self.counts: Any = None
+        self.parameters = Region(0, len(parameters), "kernel parameters", read_only=True)
+        self.parameters.data[: len(parameters)] = np.frombuffer(parameters, np.uint8)
+        self.parameters.state[: len(parameters)] = VALID
+        self.parameters.full = True
+
+    def cluster_rank(self, chunk: Chunk) -> Array:
+        """The rank of each CTA of a chunk in its cluster."""
+        grid_x, grid_y, _ = self.grid
+        x, y, z = self.cluster
+        cta = chunk.ctas
+        place = cta % grid_x % x, cta // grid_x % grid_y % y, cta // (grid_x * grid_y) % z
+        rank: Array = place[0] + x * (place[1] + y * place[2])
+        return rank
+
+    def cluster_peer(self, chunk: Chunk, at: Array, owner: Array) -> tuple[Array, Array]:
+        raise Unmodelled("shared memory of other CTAs is not modelled yet")
+
+    def synchronised(self, chunk: Chunk, lanes: Lanes) -> None:
+        """Threads that have passed a barrier of their CTA together."""
+
+    def synchronised_warps(self, chunk: Chunk, lanes: Array) -> None:
+        """Threads that have passed a barrier of their warp together."""
+
+    def diverged(self, decoded: Decoded) -> None:
+        """A branch has parted a group."""
+
+
+def launch(
+    function: str | Function,
+    module: Module,
+    grid: Dim,
+    block: Dim,
+    param_bytes: bytes,
+    shared_bytes: int = 0,
+    cluster: Dim | None = None,
+    *,
+    memory: Memory,
+    order: str | int = "fixed",
+    step_limit: int = STEP_LIMIT,
+    report: bool = False,
+) -> None:
+    """Run a kernel of `module` over a grid, to its end.
+
+    `param_bytes` is the parameter space, laid out as the driver lays it out; `shared_bytes` is
+    dynamic shared memory; `step_limit` bounds the instructions that groups of threads issue. Raises
+    :class:`EmulatorFault` for what the kernel does wrong and :class:`Unmodelled` before anything
+    runs.
+    """
+    kernel = module.functions[function] if isinstance(function, str) else function
+    program = image_of(module, memory).program(kernel)
+    _check_shape(kernel, grid, block, cluster)
+    if len(param_bytes) < program.parameter_bytes:
+        raise EmulatorFault(
+            "launch",
+            f"{kernel.name} takes {program.parameter_bytes} bytes of parameters, "
+            f"got {len(param_bytes)}",
+            place=kernel.place,
+        )
+    running = Launch(
+        program,
+        grid,
+        block,
+        cluster or (1, 1, 1),
+        param_bytes,
+        shared_bytes,
+        memory,
+        step_limit,
+    )
+    ctas = np.arange(grid[0] * grid[1] * grid[2])
+    each = max(1, CHUNK_THREADS // running.threads_per_cta)
+    for start in range(0, len(ctas), each):
+        Chunk(running, ctas[start : start + each]).run()
+
+
+def _check_shape(kernel: Function, grid: Dim, block: Dim, cluster: Dim | None) -> None:
+    threads = block[0] * block[1] * block[2]
+    problem = ""
+    if min(grid) < 1 or min(block) < 1:
+        problem = f"grid {grid} and block {block} must be positive"
+    elif threads > 1024 or block[2] > 64:
+        problem = f"block {block} has {threads} threads; 1024 is the limit, 64 along z"
+    elif grid[1] > 65535 or grid[2] > 65535:
+        problem = f"grid {grid} exceeds 65535 along y or z"
+    wanted = kernel.directive("reqntid")
+    if wanted and threads != int(np.prod(wanted)):
+        problem = f"{kernel.name} requires {wanted} threads, got {block}"
+    most = kernel.directive("maxntid")
+    if most and threads > int(np.prod(most)):
+        problem = f"{kernel.name} takes at most {most} threads, got {block}"
+    if cluster and any(g % c for g, c in zip(grid, cluster, strict=True)):
+        problem = f"grid {grid} is no multiple of the cluster {cluster}"
+    if problem:
+        raise EmulatorFault("launch", problem, place=kernel.place)

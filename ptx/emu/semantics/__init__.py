@@ -1,0 +1,120 @@
+"""What instructions mean, by chapter of the manual.
+
+An opcode has one of three things: a rule in :data:`~ptx.emu.semantics.rules.RULES` (a pure function
+of its operands), a step that touches memory or other threads, or a reason in :data:`UNMODELLED`.
+"""
+
+from __future__ import annotations
+
+from ptx.emu.faults import Unmodelled
+from ptx.emu.semantics import compare, convert, floating, half, integer, logic, moves
+from ptx.emu.semantics.rules import RULES, Meaning, Words
+from ptx.ir import Addr, Instruction, Operand, Pair
+
+__all__ = ["compare", "convert", "floating", "half", "integer", "logic", "moves"]
+
+MEMORY = frozenset(
+    "ld ldu st atom red cp prefetch prefetchu discard applypriority isspacep cvta mapa getctarank "
+    "mbarrier fence membar griddepcontrol nanosleep pmevent createpolicy alloca "
+    "stacksave stackrestore setmaxnreg brkpt multimem".split()
+)
+"""Opcodes whose step needs the machine, and that every thread executes for itself."""
+
+WARP = frozenset(
+    "shfl vote match activemask redux elect ldmatrix stmatrix movmatrix mma wmma".split()
+)
+"""Opcodes that threads of a warp execute together."""
+
+CONTROL = frozenset("bra brx call ret exit trap bar barrier".split()) | WARP
+"""Opcodes after which threads may part, wait or end."""
+
+UNMODELLED: dict[str, str] = {
+    "tcgen05": "the tensor memory of sm_100 is not modelled",
+    "wgmma": "warpgroup matrix operations are not modelled yet",
+    "tensormap": "tensor maps in memory are not modelled",
+    "multimem": "several devices are not modelled",
+    "tex": "textures are not modelled",
+    "tld4": "textures are not modelled",
+    "txq": "textures are not modelled",
+    "suld": "surfaces are not modelled",
+    "sust": "surfaces are not modelled",
+    "sured": "surfaces are not modelled",
+    "suq": "surfaces are not modelled",
+    "istypep": "textures are not modelled",
+    "alloca": "stack memory of variable size is not modelled",
+    "stacksave": "stack memory of variable size is not modelled",
+    "stackrestore": "stack memory of variable size is not modelled",
+    "clusterlaunchcontrol": "work stealing between grids is not modelled",
+    "vadd": "video instructions are not modelled",
+    "vsub": "video instructions are not modelled",
+    "vabsdiff": "video instructions are not modelled",
+    "vmin": "video instructions are not modelled",
+    "vmax": "video instructions are not modelled",
+    "vshl": "video instructions are not modelled",
+    "vshr": "video instructions are not modelled",
+    "vmad": "video instructions are not modelled",
+    "vset": "video instructions are not modelled",
+    "vadd2": "video instructions are not modelled",
+    "vsub2": "video instructions are not modelled",
+    "vavrg2": "video instructions are not modelled",
+    "vabsdiff2": "video instructions are not modelled",
+    "vmin2": "video instructions are not modelled",
+    "vmax2": "video instructions are not modelled",
+    "vset2": "video instructions are not modelled",
+    "vadd4": "video instructions are not modelled",
+    "vsub4": "video instructions are not modelled",
+    "vavrg4": "video instructions are not modelled",
+    "vabsdiff4": "video instructions are not modelled",
+    "vmin4": "video instructions are not modelled",
+    "vmax4": "video instructions are not modelled",
+    "vset4": "video instructions are not modelled",
+}
+"""Opcodes without a meaning, and why."""
+
+_NO_RESULT = frozenset(
+    "st red bar barrier prefetch prefetchu discard applypriority fence membar griddepcontrol "
+    "nanosleep pmevent setmaxnreg bra brx ret exit trap brkpt stmatrix".split()
+)
+
+
+def meaning_of(words: Words) -> Meaning | None:
+    """What a spelling computes; None where its step needs the machine.
+
+    Raises :class:`Unmodelled` where it has no meaning here.
+    """
+    if words.opcode in UNMODELLED:
+        raise Unmodelled(f"{words.op} is not modelled: {UNMODELLED[words.opcode]}")
+    if words.opcode in RULES:
+        return RULES[words.opcode](words)
+    if words.opcode in MEMORY or words.opcode in CONTROL:
+        return None
+    raise Unmodelled(f"{words.op} is not modelled: no meaning is written for {words.opcode}")
+
+
+def is_control(words: Words) -> bool:
+    """Whether threads may part, wait or end at it."""
+    if words.opcode == "mbarrier":
+        return "try_wait" in words
+    return words.opcode in CONTROL
+
+
+def carries_undefined(words: Words) -> bool:
+    """Whether undefined operands make the result undefined; memory and branches fault instead."""
+    return words.opcode in RULES or words.opcode in WARP
+
+
+def written_operands(words: Words, instruction: Instruction) -> frozenset[int]:
+    """The numbers of the operands that an instruction writes.
+
+    The table says so where it knows the instruction; else it is the first operand, unless that is
+    an address or the opcode has no result.
+    """
+    if instruction.variant is not None:
+        slots = instruction.variant.slots
+        return frozenset(n for n, slot in enumerate(slots) if slot.access != "r")
+    if not instruction.operands or words.opcode in _NO_RESULT:
+        return frozenset()
+    first: Operand = instruction.operands[0]
+    if isinstance(first, Addr) and not isinstance(first, Pair):
+        return frozenset()
+    return frozenset({0})
