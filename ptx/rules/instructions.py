@@ -36,8 +36,8 @@ def operand_kinds(view: View) -> Findings:
     "offset",
     """An immediate offset of an address is a signed 32-bit number. ptxas 13 takes more and adds 64
     bits; other versions cut it off. Add a large offset to the base.""",
-    bad="ld.param.u64 %rd1, [p];\nld.global.u32 %r1, [%rd1+2147483648];  // here\nret;",
-    good="ld.param.u64 %rd1, [p];\nld.global.u32 %r1, [%rd1+2147483647];\nret;",
+    bad="ld.param.u64 %rd1, [p];\nld.global.u8 %r1, [%rd1+2147483648];  // here\nret;",
+    good="ld.param.u64 %rd1, [p];\nld.global.u8 %r1, [%rd1+2147483647];\nret;",
 )
 def offset(view: View) -> Findings:
     for instruction in view.flow.instructions:

@@ -1,0 +1,260 @@
+"""Which branches certainly split a warp: predicates computed from %tid.x, %laneid and literals
+alone, evaluated for each lane of the first warp.
+
+What depends on anything else is not known, and counts as not splitting. Control flow joins again
+at the branch's immediate postdominator.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+from ptx.controlflow import Flow
+from ptx.ir import Imm, Instruction, Not, Operand, Reg, Special
+from ptx.types import bits, is_signed
+
+LANES = 32
+
+Values = tuple[int, ...]
+"""A value for each lane, as an unsigned number."""
+
+
+class Lanes:
+    """What the lanes of a warp hold, as far as the program alone tells."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self._known: dict[int, Values | None] = {}
+
+    def splits_warp(self, register: int) -> bool:
+        """Whether a predicate certainly differs between the lanes of a warp."""
+        values = self.values(register)
+        return values is not None and len(set(values)) > 1
+
+    def values(self, register: int) -> Values | None:
+        """What each lane holds in `register`; None where that is not known."""
+        waiting = [register]
+        while waiting:
+            number = waiting[-1]
+            if number in self._known:
+                waiting.pop()
+                continue
+            position = self.flow.definition(number)
+            if position is None or len(waiting) > 200:
+                self._known[number] = None
+                continue
+            needed = [r for r in self.flow.reads[position] if r not in self._known]
+            if needed and not set(needed) & set(waiting):
+                waiting += needed
+                continue
+            self._known[number] = None if needed else self._evaluate(position)
+        return self._known[register]
+
+    def _evaluate(self, position: int) -> Values | None:
+        instruction = self.flow.instructions[position]
+        if instruction.opcode == "elect":
+            return (1,) + (0,) * (LANES - 1) if isinstance(instruction.operands[0], Reg) else None
+        how = _OPERATIONS.get(instruction.opcode)
+        if how is None or len(self.flow.writes[position]) != 1:
+            return None
+        type = instruction.words[-1]
+        if type not in _INTEGERS and type != "pred":
+            return None
+        sources = [self._operand(operand, type) for operand in instruction.operands[1:]]
+        if any(source is None for source in sources):
+            return None
+        result = how(instruction, type)
+        if result is None:
+            return None
+        mask = (1 << _result_bits(instruction, type)) - 1
+        return tuple(int(result(*one)) & mask for one in zip(*sources, strict=True))
+
+    def _operand(self, operand: Operand, type: str) -> Values | None:
+        negated = isinstance(operand, Not)
+        if isinstance(operand, Not):
+            operand = operand.reg
+        found: Values | None = None
+        if isinstance(operand, Imm) and not operand.is_float:
+            found = (int(operand.value),) * LANES
+        elif isinstance(operand, Special):
+            if operand.name in ("%tid.x", "%laneid"):
+                found = tuple(range(LANES))
+        elif isinstance(operand, Reg):
+            number = self.flow.number(operand)
+            found = None if number is None else self._known.get(number)
+        if found is None:
+            return None
+        if negated:
+            return tuple(1 - value for value in found)
+        return tuple(_signed(value, type) for value in found) if type != "pred" else found
+
+
+_INTEGERS = frozenset("u16 u32 u64 s16 s32 s64 b16 b32 b64".split())
+
+
+def _signed(value: int, type: str) -> int:
+    width = bits(type)
+    value &= (1 << width) - 1
+    return value - (1 << width) if is_signed(type) and value >> (width - 1) else value
+
+
+def _result_bits(instruction: Instruction, type: str) -> int:
+    if instruction.opcode == "setp" or type == "pred":
+        return 1
+    return bits(type) * (2 if "wide" in instruction.words else 1)
+
+
+_Operation = Callable[..., int]
+
+
+def _plain(operation: _Operation) -> Callable[[Instruction, str], _Operation | None]:
+    return lambda instruction, type: operation
+
+
+def _setp(instruction: Instruction, type: str) -> _Operation | None:
+    comparison = _COMPARISONS.get(instruction.words[1])
+    return comparison if len(instruction.words) == 3 else None
+
+
+def _multiply(instruction: Instruction, type: str) -> _Operation | None:
+    if not {"lo", "wide"} & set(instruction.words):
+        return None
+    return (lambda a, b, c: a * b + c) if instruction.opcode == "mad" else operator.mul
+
+
+def _shift_right(instruction: Instruction, type: str) -> _Operation | None:
+    return lambda a, b: a >> min(b & 0xFFFFFFFF, 64)
+
+
+def _shift_left(instruction: Instruction, type: str) -> _Operation | None:
+    return lambda a, b: a << min(b & 0xFFFFFFFF, 64)
+
+
+def _divide(instruction: Instruction, type: str) -> _Operation | None:
+    quotient = instruction.opcode == "div"
+
+    def divide(a: int, b: int) -> int:
+        if b == 0:
+            return 0
+        size = abs(a) // abs(b)
+        whole = size if (a < 0) == (b < 0) else -size
+        return whole if quotient else a - whole * b
+
+    return divide
+
+
+_COMPARISONS: dict[str, _Operation] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "lo": operator.lt,
+    "ls": operator.le,
+    "hi": operator.gt,
+    "hs": operator.ge,
+}
+
+_OPERATIONS: dict[str, Callable[[Instruction, str], _Operation | None]] = {
+    "mov": _plain(lambda a: a),
+    "add": _plain(operator.add),
+    "sub": _plain(operator.sub),
+    "and": _plain(operator.and_),
+    "or": _plain(operator.or_),
+    "xor": _plain(operator.xor),
+    "not": _plain(operator.invert),
+    "shl": _shift_left,
+    "shr": _shift_right,
+    "mul": _multiply,
+    "mad": _multiply,
+    "div": _divide,
+    "rem": _divide,
+    "setp": _setp,
+}
+
+
+def divergent_blocks(flow: Flow, lanes: Lanes) -> dict[int, int]:
+    """The blocks that only some lanes of a warp reach, each with the branch that splits it."""
+    blocks, end = flow.blocks, len(flow.blocks)
+    found: dict[int, int] = {}
+    parents: dict[int, int] | None = None
+    for number in flow.order:
+        edges = blocks[number].edges
+        position = blocks[number].stop - 1
+        key = flow.guards[position]
+        if len({edge.target for edge in edges}) < 2 or key < 0 or not lanes.splits_warp(key >> 1):
+            continue
+        if parents is None:
+            parents = postdominators(flow)
+        join = parents.get(number, end)
+        waiting = [edge.target for edge in edges]
+        seen = {join, end}
+        while waiting:
+            block = waiting.pop()
+            if block not in seen:
+                seen.add(block)
+                found.setdefault(block, position)
+                waiting += [edge.target for edge in blocks[block].edges]
+    return found
+
+
+def postdominators(flow: Flow) -> dict[int, int]:
+    """The immediate postdominator of each block that is reached; the function's end is
+    ``len(blocks)``.
+
+    By iteration, as Cooper, Harvey and Kennedy describe it (A Simple, Fast Dominance Algorithm,
+    2001), on the reversed graph.
+    """
+    end = len(flow.blocks)
+    after = {
+        number: {edge.target for edge in flow.blocks[number].edges} or {end}
+        for number in flow.order
+    }
+    before: dict[int, list[int]] = {}
+    for number, targets in after.items():
+        for target in targets:
+            before.setdefault(target, []).append(number)
+    order = _postorder(end, before)
+    rank = {number: position for position, number in enumerate(order)}
+    parent = {end: end}
+    changed = True
+    while changed:
+        changed = False
+        for number in reversed(order[:-1]):
+            known = [t for t in after[number] if t in parent]
+            if not known:
+                continue
+            chosen = known[0]
+            for other in known[1:]:
+                chosen = _meet(chosen, other, parent, rank)
+            if parent.get(number) != chosen:
+                parent[number] = chosen
+                changed = True
+    return parent
+
+
+def _meet(a: int, b: int, parent: dict[int, int], rank: dict[int, int]) -> int:
+    while a != b:
+        while rank[a] < rank[b]:
+            a = parent[a]
+        while rank[b] < rank[a]:
+            b = parent[b]
+    return a
+
+
+def _postorder(root: int, following: dict[int, list[int]]) -> list[int]:
+    seen, order = {root}, []
+    stack = [(root, iter(following.get(root, ())))]
+    while stack:
+        number, others = stack[-1]
+        for other in others:
+            if other not in seen:
+                seen.add(other)
+                stack.append((other, iter(following.get(other, ()))))
+                break
+        else:
+            order.append(number)
+            stack.pop()
+    return order

@@ -1,0 +1,408 @@
+"""Addresses: aligned, in the space they are used in, computed in 64 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from ptx import types
+from ptx.controlflow import Flow
+from ptx.ir import Addr, Imm, Instruction, Reg, Special, Symbol, Variable
+from ptx.isa import Slot, Variant
+from ptx.provenance import moved, of_symbol, origins, residues, variable_of
+from ptx.rules.rule import Findings, View, at, rule
+
+# ---------------------------------------------------------------- alignment
+
+
+@cache
+def access_bytes(variant: Variant) -> int:
+    """The alignment in bytes that an instruction's addresses need; 0 where it makes no access."""
+    opcode, words = variant.opcode, variant.words
+    if opcode in ("ldmatrix", "stmatrix"):
+        return 16
+    if opcode not in ("ld", "ldu", "st", "atom", "red"):
+        return 0
+    for slot in variant.slots:
+        if slot.kind == "reg" and slot.type != "pred":
+            return (slot.count or 1) * max(1, types.bits(slot.type) // 8)
+    return max(1, types.bits(words[-1]) // 8) if words[-1] in types.FUNDAMENTAL else 0
+
+
+def _accesses(flow: Flow) -> Iterator[tuple[Instruction, Slot, Addr, int]]:
+    for _, instruction in flow.of("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix"):
+        variant = instruction.variant
+        if variant is None:
+            continue
+        size = access_bytes(variant)
+        for slot, operand in zip(variant.slots, instruction.operands, strict=True):
+            if slot.kind == "addr" and isinstance(operand, Addr) and size > 1:
+                yield instruction, slot, operand, size
+
+
+_ASSUMING = ", if the parameter points to the begin of an allocation"
+
+
+@rule(
+    "misaligned",
+    """An access of 2, 4, 8, 16 or 32 bytes is not at a multiple of its size, which faults on the
+    device: a vector counts whole, so `ld.global.v4.f32` needs 16 bytes. It is an error where the
+    address is known to be off, a warning where it is off if the kernel's pointer is the begin of an
+    allocation. ptxas says nothing.""",
+    bad="""
+ld.param.u64 %rd1, [p];
+cvta.to.global.u64 %rd2, %rd1;
+ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd2+4];  // here
+ret;
+""",
+    good="""
+ld.param.u64 %rd1, [p];
+cvta.to.global.u64 %rd2, %rd1;
+ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd2+16];
+ret;
+""",
+    severity="certainty",
+)
+def misaligned(view: View) -> Findings:
+    flow, named = view.flow, view.module.named
+    accesses = list(_accesses(flow))
+    bases = {flow.number(address.base) for _, _, address, _ in accesses}
+    known = residues(flow, named, [b for b in bases if b is not None])
+    for instruction, _, address, size in accesses:
+        base = address.base
+        number = flow.number(base)
+        if number is not None and number in known:
+            value = known[number]
+        elif isinstance(base, Symbol):
+            value = of_symbol(flow, named, base)
+        else:
+            continue
+        value = moved(value, address.offset)
+        rest = value.rest % min(size, value.modulus)
+        if rest:
+            yield at(
+                instruction,
+                f"{address} is {rest} bytes past a multiple of {min(size, value.modulus)}, "
+                f"but {instruction.op} accesses {size} bytes and must be aligned to them"
+                + (_ASSUMING if value.assumed else ""),
+                certain=not value.assumed,
+            )
+
+
+@rule(
+    "underaligned-variable",
+    """A variable is declared with a smaller alignment than an access to its begin needs: whether
+    the access is aligned then depends on where the assembler puts the variable. Declare it with
+    `.align`.""",
+    bad="""
+.shared .align 4 .b8 tile[256];
+mov.u32 %r1, tile;
+ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r1];  // here
+ret;
+""",
+    good="""
+.shared .align 16 .b8 tile[256];
+mov.u32 %r1, tile;
+ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r1];
+ret;
+""",
+    severity="warning",
+)
+def underaligned_variable(view: View) -> Findings:
+    flow = view.flow
+    for instruction, _, address, size in _accesses(flow):
+        symbol = address.base if isinstance(address.base, Symbol) else _moved_symbol(flow, address)
+        if symbol is None:
+            continue
+        variable = variable_of(flow, view.module.named, symbol.name)
+        if isinstance(variable, Variable) and variable.alignment < size:
+            yield at(
+                instruction,
+                f"{symbol.name} is aligned to {variable.alignment}, but {instruction.op} needs "
+                f"{size}: declare it with .align {size}",
+            )
+
+
+def _moved_symbol(flow: Flow, address: Addr) -> Symbol | None:
+    """The symbol whose address the only definition of the base moves into it."""
+    number = flow.number(address.base)
+    position = None if number is None else flow.definition(number)
+    if position is None or flow.instructions[position].opcode != "mov":
+        return None
+    source = flow.instructions[position].operands[1]
+    return source if isinstance(source, Symbol) else None
+
+
+# ---------------------------------------------------------------- spaces
+
+
+@rule(
+    "wrong-space",
+    """An address is used in another state space than it points into. The offset of a .shared,
+    .local or .const variable is no generic address: access it in its space, or convert it with
+    cvta. A generic address is no offset: convert it with cvta.to. ptxas says nothing.""",
+    bad="""
+.shared .align 4 .b8 tile[256];
+mov.u64 %rd1, tile;
+ld.u32 %r1, [%rd1];  // here
+ret;
+""",
+    good="""
+.shared .align 4 .b8 tile[256];
+mov.u64 %rd1, tile;
+cvta.shared.u64 %rd2, %rd1;
+ld.u32 %r1, [%rd2];
+ret;
+""",
+)
+def wrong_space(view: View) -> Findings:
+    flow = view.flow
+    uses = [
+        (instruction, slot, operand, number)
+        for instruction in flow.instructions
+        if instruction.variant is not None and _has_address(instruction.variant)
+        for slot, operand in zip(instruction.variant.slots, instruction.operands, strict=True)
+        if slot.kind == "addr" and isinstance(operand, Addr)
+        for number in [flow.number(operand.base)]
+        if number is not None
+    ]
+    known = origins(flow, view.module.named, {number for _, _, _, number in uses})
+    for instruction, slot, operand, number in uses:
+        origin = known.get(number)
+        if origin is None or not origin.space:
+            continue
+        wanted, have = _root(slot.space), _root(origin.space)
+        if wanted == "tmem":
+            continue
+        of = _root(origin.of)
+        if have == "generic":
+            if wanted == "generic" or not of or (of == wanted == "global"):
+                continue
+            if of == wanted:
+                message = (
+                    f"{operand.base} is a generic address ({origin.why}), .{wanted} takes an "
+                    f"offset: use cvta.to.{wanted}, or access it without .{wanted}"
+                )
+            else:
+                message = f"{operand.base} points into .{of} ({origin.why}), not into .{wanted}"
+        elif wanted == "generic":
+            if have == "global":
+                continue
+            message = (
+                f"{operand.base} is an offset in .{have} ({origin.why}), not a generic address: "
+                f"use .{have} here, or cvta.{have} first"
+            )
+        elif have == wanted:
+            continue
+        else:
+            message = f"{operand.base} is an offset in .{have} ({origin.why}), not in .{wanted}"
+        yield at(instruction, message)
+
+
+def _root(space: str) -> str:
+    return space.partition("::")[0]
+
+
+@cache
+def _has_address(variant: Variant) -> bool:
+    return any(slot.kind == "addr" for slot in variant.slots)
+
+
+@rule(
+    "needless-cvta",
+    """cvta turns an offset into a generic address, cvta.to a generic address into an offset.
+    Applied to what is one already it adds, or takes away, the begin of the space a second time, and
+    the result points nowhere. Only .global forgives it. ptxas says nothing.""",
+    bad="""
+.local .align 4 .b8 frame[16];
+mov.u64 %rd1, frame;
+cvta.local.u64 %rd2, %rd1;
+cvta.local.u64 %rd3, %rd2;  // here
+ld.u32 %r1, [%rd3];
+ret;
+""",
+    good="""
+.local .align 4 .b8 frame[16];
+mov.u64 %rd1, frame;
+cvta.local.u64 %rd2, %rd1;
+ld.u32 %r1, [%rd2];
+ret;
+""",
+    severity="warning",
+)
+def needless_cvta(view: View) -> Findings:
+    flow = view.flow
+    uses = [
+        (i, n) for _, i in flow.of("cvta") for n in [flow.number(i.operands[1])] if n is not None
+    ]
+    known = origins(flow, view.module.named, {number for _, number in uses})
+    for instruction, number in uses:
+        origin = known.get(number)
+        if origin is None or not origin.space:
+            continue
+        source, words = instruction.operands[1], instruction.words
+        space = words[2] if words[1] == "to" else words[1]
+        if words[1] != "to" and origin.space == "generic" and origin.why.startswith("cvta"):
+            yield at(instruction, f"{source} is a generic address already ({origin.why})")
+        elif words[1] == "to" and _root(origin.space) == _root(space):
+            yield at(instruction, f"{source} is an offset in .{space} already ({origin.why})")
+
+
+@rule(
+    "unconverted-pointer",
+    """A pointer parameter of a kernel is a generic address. Used with ld.global as it is it works
+    as long as it points into global memory, since the two agree there; cvta.to.global says so, and
+    lets the assembler and the emulator hold the caller to it.""",
+    severity="warning",
+    foreign="",
+)
+def unconverted_pointer(view: View) -> Findings:
+    flow = view.flow
+    uses = [
+        (instruction, address, number)
+        for instruction, slot, address, _ in _accesses(flow)
+        if slot.space == "global"
+        for number in [flow.number(address.base)]
+        if number is not None
+    ]
+    known = origins(flow, view.module.named, {number for _, _, number in uses})
+    told: set[str] = set()
+    for instruction, address, number in uses:
+        origin = known.get(number)
+        if origin is not None and origin.space == "generic" and "parameter" in origin.why:
+            if origin.why not in told:
+                told.add(origin.why)
+                yield at(
+                    instruction,
+                    f"{address.base} is a generic address ({origin.why}) used in .global: "
+                    "convert it with cvta.to.global",
+                )
+
+
+# ---------------------------------------------------------------- width
+
+
+@rule(
+    "narrow-product",
+    """A 32-bit product of two values that are known only at run time is widened to 64 bits and used
+    in an address: row * pitch + column wraps from 2^31 elements on. Multiply with mul.wide and add
+    in 64 bits.""",
+    bad="""
+ld.param.u64 %rd1, [p];
+ld.param.u32 %r1, [n];
+ld.global.u32 %r2, [%rd1];
+mul.lo.s32 %r3, %r1, %r2;  // here
+mul.wide.s32 %rd2, %r3, 4;
+add.s64 %rd3, %rd1, %rd2;
+ld.global.u32 %r4, [%rd3];
+ret;
+""",
+    good="""
+ld.param.u64 %rd1, [p];
+ld.param.u32 %r1, [n];
+ld.global.u32 %r2, [%rd1];
+mul.wide.s32 %rd4, %r1, %r2;
+shl.b64 %rd2, %rd4, 2;
+add.s64 %rd3, %rd1, %rd2;
+ld.global.u32 %r4, [%rd3];
+ret;
+""",
+    severity="warning",
+)
+def narrow_product(view: View) -> Findings:
+    flow = view.flow
+    products = [
+        position
+        for position, instruction in flow.of("mul", "mad")
+        if "lo" in instruction.words
+        and instruction.words[-1] in ("s32", "u32")
+        and _grows(flow, instruction.operands[1], instruction.operands[2])
+    ]
+    if not products:
+        return
+    feeding = _address_sources(flow)
+    reported: set[int] = set()
+    widening = [(p, i.operands[1]) for p, i in flow.of("cvt") if _widens_32(i)]
+    widening += [
+        (position, operand)
+        for position, i in flow.of("mul", "mad")
+        if "wide" in i.words and i.words[-1] in ("s32", "u32")
+        for operand in i.operands[1:3]
+    ]
+    for position, operand in widening:
+        if not feeding.isdisjoint(flow.writes[position]):
+            reported |= _narrow_sources(flow, operand, set(products))
+    for position in sorted(reported):
+        instruction = flow.instructions[position]
+        wide = f"mul.wide.{instruction.words[-1]}"
+        yield at(
+            instruction,
+            f"the 32-bit product {instruction.operands[0]} is widened into an address: it wraps "
+            f"for large sizes; multiply with {wide} and add in 64 bits",
+        )
+
+
+def _widens_32(instruction: Instruction) -> bool:
+    return instruction.words[-2:] in (("s64", "s32"), ("u64", "u32"))
+
+
+def _grows(flow: Flow, *factors: object) -> bool:
+    """Whether a product may be large: no factor is a literal, and one at least is loaded."""
+    loaded = False
+    for factor in factors:
+        if not isinstance(factor, Reg):
+            return False
+        number = flow.number(factor)
+        position = None if number is None else flow.definition(number)
+        if position is None:
+            continue
+        instruction = flow.instructions[position]
+        loaded |= instruction.opcode == "ld"
+        if instruction.opcode == "mov" and isinstance(instruction.operands[1], Imm):
+            return False
+        if instruction.opcode == "mov" and isinstance(instruction.operands[1], Special):
+            if instruction.operands[1].name.startswith(("%ntid", "%tid", "%laneid", "%warpid")):
+                return False
+    return loaded
+
+
+def _narrow_sources(flow: Flow, operand: object, products: set[int]) -> set[int]:
+    """The products among the 32-bit sums that an operand is."""
+    found: set[int] = set()
+    waiting, seen = [flow.number(operand)], set()
+    while waiting:
+        number = waiting.pop()
+        if number is None or number in seen:
+            continue
+        seen.add(number)
+        for position in flow.definitions[number]:
+            instruction = flow.instructions[position]
+            if position in products:
+                found.add(position)
+            elif instruction.opcode in ("add", "sub", "mov") and instruction.words[-1][1:] == "32":
+                waiting += [flow.number(o) for o in instruction.operands[1:]]
+    return found
+
+
+def _address_sources(flow: Flow) -> set[int]:
+    """The 64-bit registers that addresses are summed from."""
+    found: set[int] = set()
+    waiting = [
+        flow.number(operand.base)
+        for instruction in flow.instructions
+        for operand in instruction.operands
+        if type(operand) is Addr
+    ]
+    while waiting:
+        number = waiting.pop()
+        if number is None or number in found:
+            continue
+        found.add(number)
+        for position in flow.definitions[number]:
+            instruction = flow.instructions[position]
+            if instruction.opcode in ("add", "sub", "mov", "shl", "cvta", "mul", "mad"):
+                if "wide" not in instruction.words:
+                    waiting += [flow.number(o) for o in instruction.operands[1:]]
+                elif instruction.opcode == "mad":
+                    waiting.append(flow.number(instruction.operands[3]))
+    return found

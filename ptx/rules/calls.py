@@ -1,0 +1,172 @@
+"""Calls: what the call site hands over is what the function takes."""
+
+from __future__ import annotations
+
+import difflib
+
+from ptx import types
+from ptx.controlflow import Scope
+from ptx.ir import (
+    Arguments,
+    Function,
+    Imm,
+    Instruction,
+    Label,
+    Operand,
+    Parameter,
+    Prototype,
+    Reg,
+    Symbol,
+    Variable,
+)
+from ptx.rules.rule import Findings, View, at, rule
+
+_CALLEE = """
+.visible .func (.param .b32 out) f(.param .align 16 .b8 a[16])
+{
+st.param.b32 [out], 0;
+ret;
+}
+"""
+
+
+@rule(
+    "unknown-function",
+    """A call names a function that the module neither defines nor declares. Declare what another
+    module defines with `.extern .func`.""",
+    bad=".visible .entry k()\n{\ncall g;  // here\nret;\n}",
+    good=".extern .func g;\n.visible .entry k()\n{\ncall g;\nret;\n}",
+)
+def unknown_function(view: View) -> Findings:
+    functions = [n for n, item in view.module.named.items() if isinstance(item, Function)]
+    for _, instruction in view.flow.of("call"):
+        callee = _callee(instruction)
+        if isinstance(callee, Symbol) and callee.name not in functions:
+            near = difflib.get_close_matches(callee.name, functions, n=3)
+            hint = f"; near: {', '.join(near)}" if near else ""
+            yield at(instruction, f"no function is named {callee.name}{hint}")
+
+
+@rule(
+    "call-count",
+    """A call hands over another number of arguments than the function has parameters, or takes
+    another number of results.""",
+    bad=_CALLEE
+    + """.visible .entry k()
+{
+.param .b32 r;
+call (r), f;  // here
+ret;
+}""",
+    good=_CALLEE
+    + """.visible .entry k()
+{
+.param .b32 r;
+.param .align 16 .b8 s[16];
+st.param.b32 [s], 0;
+call (r), f, (s);
+ret;
+}""",
+)
+def call_count(view: View) -> Findings:
+    for instruction, results, arguments, callee in _calls(view):
+        for what, given, wanted in (
+            ("arguments", arguments, callee[1]),
+            ("results", results, callee[0]),
+        ):
+            if len(given) != len(wanted):
+                yield at(
+                    instruction,
+                    f"{_name(instruction)} has {len(wanted)} {what}, the call gives {len(given)}",
+                )
+
+
+@rule(
+    "call-argument",
+    """An argument of a call is smaller, larger, or less aligned than the parameter that it is for,
+    or of another type. Both sides must declare the same `.param`: its size and its `.align`.""",
+    bad=_CALLEE
+    + """.visible .entry k()
+{
+.param .b32 r;
+.param .align 8 .b8 s[16];
+st.param.b32 [s], 0;
+call (r), f, (s);  // here
+ret;
+}""",
+    good=_CALLEE
+    + """.visible .entry k()
+{
+.param .b32 r;
+.param .align 16 .b8 s[16];
+st.param.b32 [s], 0;
+call (r), f, (s);
+ret;
+}""",
+)
+def call_argument(view: View) -> Findings:
+    scopes = {id(instruction): scope for _, instruction, scope in view.flow.symbols}
+    for instruction, results, arguments, callee in _calls(view):
+        scope = scopes.get(id(instruction))
+        pairs = [*zip(arguments, callee[1], strict=False), *zip(results, callee[0], strict=False)]
+        for given, wanted in pairs:
+            if reason := _misfit(view, scope, given, wanted):
+                yield at(instruction, f"{_name(instruction)}: {reason}")
+
+
+def _misfit(view: View, scope: Scope | None, given: Operand, wanted: Parameter) -> str:
+    """Why an argument may not be handed over for a parameter."""
+    if isinstance(given, Reg):
+        if not types.accepts(wanted.type, given.type) or wanted.count is not None:
+            return f"{wanted.name} is .{wanted.type}, the call gives {given} (.{given.type})"
+    if isinstance(given, Imm) or not isinstance(given, Symbol):
+        return ""
+    variable = scope.find(given.name) if scope is not None else None
+    own: Variable | Parameter | None = variable if isinstance(variable, Variable) else None
+    if own is None:
+        parameters = view.function.params + view.function.results
+        own = next((p for p in parameters if p.name == given.name), None)
+    if own is None:
+        return ""
+    if own.bytes != wanted.bytes:
+        return f"{wanted.name} takes {wanted.bytes} bytes, {given.name} has {own.bytes}"
+    if own.alignment < wanted.alignment:
+        return (
+            f"{wanted.name} is aligned to {wanted.alignment} bytes, {given.name} to {own.alignment}"
+        )
+    return ""
+
+
+_Callee = tuple[tuple[Parameter, ...], tuple[Parameter, ...]]
+
+
+def _calls(
+    view: View,
+) -> list[tuple[Instruction, tuple[Operand, ...], tuple[Operand, ...], _Callee]]:
+    """The calls whose callee is known: results, arguments, and what the callee declares."""
+    found = []
+    prototypes = {s.label: s for s in view.function.statements if isinstance(s, Prototype)}
+    for _, instruction in view.flow.of("call"):
+        operands = list(instruction.operands)
+        results: tuple[Operand, ...] = ()
+        if operands and isinstance(operands[0], Arguments):
+            results = operands.pop(0).items  # type: ignore[union-attr]
+        arguments = next((o.items for o in operands if isinstance(o, Arguments)), ())
+        callee = _callee(instruction)
+        declared: Function | Prototype | None = None
+        if isinstance(callee, Symbol):
+            item = view.module.named.get(callee.name)
+            declared = item if isinstance(item, Function) else None
+        elif operands and isinstance(operands[-1], Label):
+            declared = prototypes.get(operands[-1].name)
+        if declared is not None:
+            found.append((instruction, results, arguments, (declared.results, declared.params)))
+    return found
+
+
+def _callee(instruction: Instruction) -> Operand | None:
+    return next((o for o in instruction.operands if not isinstance(o, Arguments)), None)
+
+
+def _name(instruction: Instruction) -> str:
+    return str(_callee(instruction))
