@@ -182,6 +182,7 @@ def ignored_directive(view: View) -> Findings:
     bad=".visible .entry k()\n{\nsetmaxnreg.dec.sync.aligned.u32 40;  // here\nret;\n}",
     good=".visible .entry k() .reqntid 384 .minnctapersm 1\n{\n"
     "setmaxnreg.dec.sync.aligned.u32 40;\nret;\n}",
+    foreign="warning",
 )
 def setmaxnreg_ignored(view: View) -> Findings:
     has = view.function.directive
