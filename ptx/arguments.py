@@ -78,7 +78,8 @@ class ArgumentBlock:
         self.kernel = kernel
         self.params = params
         self.layout = Layout(params)
-        self.buffer = (ctypes.c_char * max(1, self.layout.bytes))()
+        # Whole words, so that pointers can be written through a view of words.
+        self.buffer = (ctypes.c_char * (-(-self.layout.bytes // 8) * 8 or 8))()
         start = ctypes.addressof(self.buffer)
         self._pointers = (ctypes.c_void_p * max(1, len(params)))(
             *(start + offset for offset in self.layout.offsets)
@@ -103,12 +104,17 @@ class ArgumentBlock:
         Raises :class:`ArgumentTypeError`, :class:`ArgumentRangeError` or
         :class:`ArgumentValueError`, each of which names the parameter and what it takes.
         """
-        values = self._by_name(args) if isinstance(args, (dict, Mapping)) else self._in_order(args)
-        last, writers = self._last, self._writers
-        for index, value in enumerate(values):
+        kind = type(args)
+        # The abstract base class is slow to ask.
+        if kind is dict or (kind is not tuple and kind is not list and isinstance(args, Mapping)):
+            values: Sequence[Any] = self._by_name(args)  # type: ignore[arg-type]
+        else:
+            values = self._in_order(args)
+        index, last, writers = 0, self._last, self._writers
+        for value in values:
             if value is not last[index]:
-                last[index] = _REWRITE
                 last[index] = writers[index](value)
+            index += 1
 
     def set(self, changes: Mapping[str, Any]) -> None:
         """Pack some parameters anew, by name; the others stay."""
@@ -116,7 +122,6 @@ class ArgumentBlock:
             if name not in self._names:
                 raise ArgumentTypeError(f"{self.kernel} has no parameter {name}; {self._signature}")
             index = self._names.index(name)
-            self._last[index] = _REWRITE
             self._last[index] = self._writers[index](value)
 
     def _by_name(self, args: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -311,18 +316,20 @@ def _pointer_writer(slot: _Slot) -> Writer:
     param = slot.param
     low = 0 if param.type == "u64" else -(1 << 63)
     high = (1 << (63 if param.type == "s64" else 64)) - 1
-    pack = struct.Struct("<Q").pack_into
-    buffer, offset, home, align = slot.buffer, slot.offset, slot.home, param.pointer_align or 1
+    words: Any = memoryview(slot.buffer).cast("B")[slot.offset :][:8].cast("Q")
+    home, align = slot.home, param.pointer_align or 1
     wanted = f"an array on the device or an integer from {low} to {high}"
 
     def write(value: Any) -> Any:
         if type(value) is Array:
+            # Spelled out, since this runs for each pointer of each launch.
+            storage = value.storage
             owner: object = value.device
             if owner is not home:
                 raise ArgumentTypeError(
-                    f"{slot.label}: the array lies on {value.device}, the launch is on {home}"
+                    f"{slot.label}: the array lies on {owner}, the launch is on {home}"
                 )
-            address = value.pointer
+            address = value.pointer if storage.freed else storage.address + value.offset
         else:
             address = _foreign_address(slot, value, wanted)
             if not low <= address <= high:
@@ -332,7 +339,7 @@ def _pointer_writer(slot: _Slot) -> Writer:
                 f"{slot.label}: address {address:#x} is no multiple of {align}, as `.ptr .align "
                 f"{align}` declares"
             )
-        pack(buffer, offset, address & (1 << 64) - 1)
+        words[0] = address if address >= 0 else address + (1 << 64)
         return _REWRITE
 
     return write

@@ -57,16 +57,14 @@ class Storage:
     def __init__(self, memory: Memory, nbytes: int) -> None:
         self.address = memory.allocate(nbytes)
         self.nbytes = nbytes
+        self.freed = False
         self._release = weakref.finalize(self, memory.free, self.address)
         # At exit the process gives everything back at once; the driver may be gone by then.
         self._release.atexit = False
 
-    @property
-    def freed(self) -> bool:
-        return not self._release.alive
-
     def free(self) -> None:
         Storage.frees += 1
+        self.freed = True
         self._release()
 
 
@@ -103,7 +101,7 @@ class Array:
     def pointer(self) -> int:
         """Its address in the device's memory; :class:`LaunchError` once it has been freed."""
         storage = self.storage
-        if not storage._release.alive:
+        if storage.freed:
             raise LaunchError(
                 f"the array of shape {self.shape} and dtype {self.dtype} has been freed"
             )
