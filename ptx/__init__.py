@@ -13,8 +13,11 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from ptx.assembler import Cubin, assemble
+    from ptx.builder import Kernel
+    from ptx.checker import Diagnostic, check
     from ptx.errors import PtxError
     from ptx.ir import SINK, Module
+    from ptx.text import parse
 
 _HOME = {
     "SINK": "ptx.ir",

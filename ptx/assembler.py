@@ -122,7 +122,8 @@ class Cubin:
         """A cubin from a file or from its bytes. Raises :class:`ptx.PtxError` for anything else."""
         data = file if isinstance(file, bytes) else Path(file).read_bytes()
         image = elf.Image(data)
-        return cls(data, image.target, text="\n".join(image.text))
+        version, flags = image.made_by
+        return cls(data, image.target, "", "\n".join(image.text), (), version, flags)
 
     @property
     def sha256(self) -> str:
@@ -209,11 +210,11 @@ def assemble(
 ) -> Cubin:
     """Assembles a module, a kernel under construction or PTX text.
 
-    ``target`` is as ``"sm_90a"``; left out, it is the module's own, the smallest that its
-    instructions allow. ``flags`` go to ptxas as they are. ptxas's messages C75xx (wgmma serialised,
-    setmaxnreg ignored) fail the build, except those that ``allow`` names, as in ``("C7517",)``.
-    ``lineinfo`` puts the Python places inside the cubin (see the module's text). ``file`` names
-    text in messages.
+    ``target`` is as ``"sm_90a"``; left out, it is the module's own, which is the smallest that its
+    instructions allow, or the next one that this ptxas makes code for. ``flags`` go to ptxas as
+    they are. ptxas's messages C75xx (wgmma serialised, setmaxnreg ignored) fail the build, except
+    those that ``allow`` names, as in ``("C7517",)``. ``lineinfo`` puts the Python places inside
+    the cubin (see the module's text). ``file`` names text in messages.
 
     Raises :class:`AssemblerError` with every message of ptxas and the author's places, and
     :class:`ptx.PtxError` where there is no ptxas or the text is not ASCII.
@@ -222,8 +223,8 @@ def assemble(
         lineinfo = os.environ.get("PTX_LINEINFO", "0") not in ("", "0")
     source, text, places = _text(module, lineinfo, file)
     _refuse_bytes(text, places)
-    target = target or _target(text, file)
     tool = toolchain.find_tool("ptxas", ptxas)
+    target = _target(target, text, tool, file)
     options = ("-v", "-lineinfo", f"-O{optimize}", *flags)
     data, log, cached = _image(text, target, tool, options, cache, places)
     _refuse_lost_performance(log, text, places, tuple(allow))
@@ -245,7 +246,9 @@ def _text(
 
     made = module if isinstance(module, Module) else Module(module)
     rendered = render(made, loc=lineinfo)
-    return made, rendered.text, rendered.places
+    # A parsed module has .loc lines of its own.
+    text = rendered.text if lineinfo else _without_lines(rendered.text)
+    return made, text, rendered.places
 
 
 def _lines_of(text: str, file: str) -> tuple[Place | None, ...]:
@@ -296,11 +299,22 @@ def _refuse_bytes(text: str, places: tuple[Place | None, ...]) -> None:
     )
 
 
-def _target(text: str, file: str) -> str:
+def _target(asked: str | None, text: str, tool: toolchain.Tool, file: str) -> str:
+    """What to make code for: as asked, else the text's target, else the next one that there is."""
+    known = toolchain.generates(tool)
     match = re.search(r"^\s*\.target\s+(\w+)", text, re.MULTILINE)
-    if not match:
+    target = asked or (match[1] if match else None)
+    if target is None:
         raise PtxError("no .target directive, and no target was given", Place(file, 1))
-    return match[1]
+    if target in known or not known:
+        return target
+    if not asked and (plain := re.fullmatch(r"sm_(\d+)", target)):
+        for name in known:
+            if name[3:].isdigit() and int(name[3:]) > int(plain[1]):
+                return name
+    raise PtxError(
+        f"{tool.name} {tool.version} makes no code for {target}; it does for {', '.join(known)}"
+    )
 
 
 # ---------------------------------------------------------------- ptxas

@@ -63,6 +63,14 @@ def write(key: str, body: bytes) -> bool:
     return True
 
 
+def writable() -> bool:
+    """Whether entries can be kept: the directory, or the nearest above it, may be written."""
+    folder = directory()
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK)
+
+
 def size() -> tuple[int, int]:
     """How many entries there are, and their bytes."""
     sizes = []

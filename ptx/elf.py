@@ -14,6 +14,9 @@ from functools import cached_property
 
 from ptx.errors import PtxError
 
+_ARCH = re.compile(r"(?:-arch|--gpu-name)[ =]+(sm_\d+[af]?)\b")
+"""Among ptxas's options."""
+
 _CUDA = 190
 """``EM_CUDA``, the header's machine."""
 
@@ -93,12 +96,26 @@ class Image:
         return tuple(n for n, kind, other in self.symbols if kind == _FUNCTION and other & _ENTRY)
 
     @cached_property
+    def _note(self) -> str:
+        """What the tool that made it left of itself: names, versions and options."""
+        note = self.section(".note.nv.tkinfo")
+        return note.data.decode("ascii", "replace") if note else ""
+
+    @cached_property
+    def made_by(self) -> tuple[str, tuple[str, ...]]:
+        """The version of ptxas and its options but for the target, where the cubin tells."""
+        version = re.search(r"\0ptxas\0[^\0]*\bV([\d.]+)\0[^\0]*\0([^\0]*)", self._note)
+        if not version:
+            return "", ()
+        # The note writes -O3 as "-O 3".
+        return version[1], tuple(_ARCH.sub("", version[2]).replace("-O ", "-O").split())
+
+    @cached_property
     def target(self) -> str:
         """As ptxas was asked for it, ``"sm_90a"``, where the cubin tells; else without suffix."""
-        note = self.section(".note.nv.tkinfo")
-        asked = re.search(rb"(?:-arch|--gpu-name)[ =]+(sm_\d+[af]?)\b", note.data if note else b"")
+        asked = _ARCH.search(self._note)
         if asked:
-            return asked[1].decode()
+            return asked[1]
         # e_flags: the second byte is the architecture, in cubins before CUDA 12.8 the first.
         flags = self.data[0x30:0x32]
         return f"sm_{flags[1] if self.data[8] >= 8 else flags[0]}"

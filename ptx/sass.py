@@ -187,6 +187,38 @@ class Region:
             )
         return "\n".join(rows)
 
+    def needs(self) -> str:
+        """What the kernel needs, in a line."""
+        info = self.info
+        if info is None:
+            return self.name
+        spills = "spills unknown"
+        if info.spill_stores is not None:
+            spills = f"spills {info.spill_stores} bytes stored, {info.spill_loads} loaded"
+        return (
+            f"{self.name}: {info.registers} registers, {spills}, "
+            f"{info.shared_bytes} bytes shared, {info.local_bytes} bytes local"
+        )
+
+    def listing(self, control: bool = False) -> str:
+        """Every instruction with its PTX and its place; loops are opened and closed by name."""
+        ends = {loop.instructions[-1].address for loop in self.loops}
+        rows = []
+        for one in self.instructions:
+            rows += [
+                f"{'  ' * loop.depth}{loop.name}:"
+                for loop in self.loops
+                if loop.address == one.address
+            ]
+            depth = sum(one in loop.instructions for loop in self.loops)
+            bits = f"{one.control}  " if control else ""
+            where = f"{one.place}  " if one.place else ""
+            code = f"{'  ' * depth}{one}"
+            rows.append(f"{one.address:#06x}  {bits}{code:<60}  // {where}{one.ptx}".rstrip(" /"))
+            if one.address in ends:
+                rows.append(f"{'  ' * depth}end")
+        return "\n".join(rows)
+
 
 @dataclass(frozen=True)
 class Sass:

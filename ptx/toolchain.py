@@ -105,6 +105,19 @@ def _version(path: Path, modified: int) -> str:
     return match[1]
 
 
+def generates(tool: Tool) -> tuple[str, ...]:
+    """The targets that this ptxas makes code for, ``("sm_75", "sm_80", ...)``, by number."""
+    return _generates(tool.path, tool.path.stat().st_mtime_ns)
+
+
+@cache
+def _generates(path: Path, modified: int) -> tuple[str, ...]:
+    text = subprocess.run([path, "--help"], capture_output=True, text=True, timeout=60).stdout
+    option = re.search(r"^--gpu-name\b.*?(?=^--)", text, re.MULTILINE | re.DOTALL)
+    names = set(re.findall(r"'(sm_\d+[af]?)'", option[0] if option else ""))
+    return tuple(sorted(names, key=lambda name: (int(re.sub(r"\D", "", name)), name)))
+
+
 # ---------------------------------------------------------------- the driver
 
 

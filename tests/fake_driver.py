@@ -9,13 +9,32 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import functools
 import re
+import struct
 import sys
 import threading
 import types
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
+
+import pytest
+
+AXPY = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry axpy(
+  .param .u32 n,
+  .param .f32 a,
+  .param .u64 .ptr .global .align 16 x,
+  .param .u64 y
+)
+{
+  ret;
+}
+"""
+"""A kernel whose parameters are of every kind that packing tells apart; it runs nothing."""
 
 
 class CUresult(enum.IntEnum):
@@ -161,7 +180,7 @@ class FakeDriver(types.ModuleType):
         """What stands in the log buffers behind what is reported."""
         self.images: list[bytes] = []
         self.cubin_bytes = 0
-        self.params: dict[str, tuple[int, ...]] = {}
+        self.params: dict[str, tuple[int, ...]] = {"axpy": (4, 4, 8, 8)}
         """By kernel: the size of each parameter."""
         self.static_shared: dict[str, int] = {}
         self.opted: dict[str, dict[int, int]] = defaultdict(dict)
@@ -478,6 +497,18 @@ class FakeDriver(types.ModuleType):
         return (1.5,)
 
 
+def fresh(monkeypatch: pytest.MonkeyPatch, gpus: int = 2) -> FakeDriver:
+    """A machine with GPUs of make-believe, and no memory of any other, for one test."""
+    from ptx import devices, driver, gpu
+
+    for name in ("cuda", "cuda.bindings", "cuda.bindings.driver"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(driver, "_api", None)
+    monkeypatch.setattr(gpu, "context", functools.cache(gpu.context.__wrapped__))
+    monkeypatch.setattr(devices, "_device", functools.cache(devices._device.__wrapped__))
+    return install(FakeDriver(gpus))
+
+
 def install(driver: FakeDriver) -> FakeDriver:
     """Make `driver` the one that ``import cuda.bindings.driver`` finds."""
     package, bindings = types.ModuleType("cuda"), types.ModuleType("cuda.bindings")
@@ -485,3 +516,19 @@ def install(driver: FakeDriver) -> FakeDriver:
     bindings.driver = driver  # type: ignore[attr-defined]
     sys.modules.update({"cuda": package, "cuda.bindings": bindings, "cuda.bindings.driver": driver})
     return driver
+
+
+def parameters(fake: FakeDriver) -> tuple[Any, ...]:
+    """Those of the last launch of :data:`AXPY`, by their bytes."""
+    return struct.unpack("<IfQQ", b"".join(fake.launches[-1]["params"]))
+
+
+def hide_ptxas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which ptxas is not found."""
+    from ptx import devices
+    from ptx.errors import PtxError
+
+    def nowhere(name: str) -> None:
+        raise PtxError(f"{name} was not found")
+
+    monkeypatch.setattr(devices, "find_tool", nowhere)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import stat
 import subprocess
@@ -16,6 +17,9 @@ import ptx
 from ptx import cache
 from ptx.assembler import AssemblerError, Cubin, assemble, read_log
 from ptx.errors import Place
+from ptx.ir import Function, Instruction, Reg, Registers
+from ptx.sass import disassemble
+from ptx.text import render
 from ptx.toolchain import find_tool
 from tests.samples import LOOP, TWO_KERNELS, spilling, wgmma_touched
 
@@ -28,8 +32,8 @@ def counting_ptxas(folder: Path, version: str = "") -> tuple[Path, Path]:
     real = find_tool("ptxas").path
     claim = f'echo "Cuda compilation tools, release 1.0, V{version}"; exit 0' if version else ":"
     script.write_text(
-        f'#!/bin/sh\nif [ "$1" = --version ]; then {claim}\nelse echo run >> "{runs}"\nfi\n'
-        f'exec "{real}" "$@"\n'
+        f'#!/bin/sh\ncase "$1" in\n--version) {claim};;\n--help) ;;\n'
+        f'*) echo run >> "{runs}";;\nesac\nexec "{real}" "$@"\n'
     )
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     runs.touch()
@@ -347,3 +351,76 @@ def test_assembling_needs_neither_numpy_nor_cuda() -> None:
         env={**os.environ, "PYTHONPATH": str(root)},
     )
     assert done.stdout.strip() == "[]"
+
+
+# ---------------------------------------------------------------- built modules
+
+
+def axpy(factor: str) -> ptx.Kernel:
+    k = ptx.Kernel("axpy", n="u32", x="global.f32")
+    n, x = k.params()
+    total = k.mov.f32(0.0)
+    with k.loop(0, n, 1, name="main") as i:
+        value = k.ld.global_.f32(x + k.mul.wide.u32(i, 4))
+        k.fma.rn.f32(value, float(factor), total, out=total)
+    k.st.global_.f32(x, total)
+    k.ret()
+    return k
+
+
+def moved(factor: str) -> ptx.Kernel:
+    """The same kernel, further down in the file."""
+    source = inspect.getsource(axpy)
+    space = {"ptx": ptx}
+    exec(compile("\n" * 100 + source, "moved.py", "exec"), space)
+    made: ptx.Kernel = space["axpy"](factor)
+    return made
+
+
+def test_a_kernel_that_moved_is_found_with_its_new_places() -> None:
+    first = assemble(axpy("2.0"), "sm_90")
+    second = assemble(moved("2.0"), "sm_90")
+    assert second.cached
+    assert second.data == first.data
+    start = inspect.getsourcelines(axpy)[1]
+    for cubin, file, above in ((first, __file__, start - 1), (second, "moved.py", 100)):
+        (fma,) = disassemble(cubin).loop("main").find("FFMA")
+        assert fma.place is not None
+        assert (fma.place.file, fma.place.line - above) == (file, 7)
+    assert [p.name for p in first.parameters["axpy"]] == ["n", "x"]
+    assert not assemble(axpy("3.0"), "sm_90").cached
+
+
+def test_lineinfo_puts_python_places_inside() -> None:
+    cubin = assemble(moved("2.0"), "sm_90", lineinfo=True)
+    assert b"moved.py" in cubin.data
+    (fma,) = disassemble(cubin.data).loop("main").find("FFMA")
+    assert fma.place == Place("moved.py", 107)
+
+
+def test_an_error_of_ptxas_names_the_python_line() -> None:
+    """A module made by hand, so that nothing looks at it before ptxas does."""
+    wrong = Instruction(
+        "not.rn.b32", (Reg("%r1", "b32"), Reg("%r1", "b32")), place=Place("g.py", 93)
+    )
+    body = (Registers("b32", "%r", 2), wrong, Instruction("ret", (), place=Place("g.py", 94)))
+    module = ptx.Module(Function("k", (), body), target="sm_90", version="8.0")
+    with pytest.raises(AssemblerError) as caught:
+        assemble(module)
+    lines = render(module, loc=False).text.splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if "not.rn" in text)
+    assert str(caught.value) == (
+        "g.py:93: ptxas: Illegal rounding modifier for instruction 'not'\n"
+        f"  not.rn.b32 %r1, %r1;    (line {line} of the PTX)"
+    )
+
+
+def test_the_smallest_target_that_ptxas_knows() -> None:
+    """The module asks for sm_50, which this ptxas makes no code for."""
+    cubin = assemble(axpy("2.0"))
+    assert ".target sm_50" in cubin.text
+    assert cubin.target == "sm_75"
+    with pytest.raises(
+        ptx.PtxError, match=r"^ptxas 13\S+ makes no code for sm_50; it does for sm_"
+    ):
+        assemble(axpy("2.0"), "sm_50")

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +25,8 @@ CUBIN = b"\x7fELF" + bytes(range(256)) + b" \0\n\0"
 
 
 @pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
-    """A machine with two GPUs of make-believe."""
-    for name in ("cuda", "cuda.bindings", "cuda.bindings.driver"):
-        monkeypatch.setitem(sys.modules, name, None)
-    made = fake_driver.install(FakeDriver(gpus=2))
-    monkeypatch.setattr(driver, "_api", None)
-    gpu.context.cache_clear()
-    yield made
-    gc.collect()
-    gpu.context.cache_clear()
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
+    return fake_driver.fresh(monkeypatch)
 
 
 class Nothing:

@@ -9,11 +9,11 @@ POLICY = "{.hint, policy:u64}"
 # ---------------------------------------------------------------- 9.7.9.25.3 cp.async
 # .cg is for 16 bytes alone. `size` bytes are read, the rest is zeroed; `ignore` zeroes all.
 # ptxas takes shared::cta in every version that has cp.async.
-HERE = "shared shared::cta@80:7.0"
-row("cp.async.ca.smem.global{.hint}{.prefetch_size}  [dst:shared], [src:global], n{, size:u32}" + POLICY, n="4 8 16", smem=HERE, sm=80, ptx="7.0", effect="async cp.async")
-row("cp.async.cg.smem.global{.hint}{.prefetch_size}  [dst:shared], [src:global], 16{, size:u32}" + POLICY, smem=HERE, sm=80, ptx="7.0", effect="async cp.async")
-row("cp.async.ca.smem.global{.hint}{.prefetch_size}  [dst:shared], [src:global], n, {!}ignore:pred" + POLICY, n="4 8 16", smem=HERE, sm=80, ptx="7.5", effect="async cp.async")
-row("cp.async.cg.smem.global{.hint}{.prefetch_size}  [dst:shared], [src:global], 16, {!}ignore:pred" + POLICY, smem=HERE, sm=80, ptx="7.5", effect="async cp.async")
+COPY = common(smem="shared shared::cta@80:7.0", sm=80, effect="async cp.async")
+for cache, bytes in (("ca", 4), ("ca", 8), ("ca", 16), ("cg", 16)):
+    copy = f"cp.async.{cache}.smem.global{{.hint}}{{.prefetch_size}}  [dst:shared], [src:global], {bytes}"
+    row(copy + "{, size:u32}" + POLICY, size=range(bytes + 1), ptx="7.0", **COPY)
+    row(copy + ", {!}ignore:pred" + POLICY, ptx="7.5", **COPY)
 row("cp.async.commit_group", sm=80, ptx="7.0", effect="commit cp.async")
 row("cp.async.wait_group  groups", groups=NATURAL, sm=80, ptx="7.0", effect="wait cp.async")
 row("cp.async.wait_all", sm=80, ptx="7.0", effect="wait cp.async")

@@ -38,14 +38,16 @@ row("membar.level", level="cta gl sys", effect="fence")
 row("membar.proxy.alias", sm=60, ptx="7.5", effect="fence proxy alias")      # the manual also lists async
 
 # ---------------------------------------------------------------- 9.7.13.16 mbarrier
-row("mbarrier.init{.smem}.b64   [mbar], count:u32", sm=80, ptx="7.0", effect="mbarrier init")
+# count: arrivals of a phase; tx: bytes of a phase. ptxas does not judge their literals by the manual's limits.
+COUNT, BYTES = range(1, 2**20), range(2**20)
+row("mbarrier.init{.smem}.b64   [mbar], count:u32", count=COUNT, sm=80, ptx="7.0", effect="mbarrier init")
 row("mbarrier.inval{.smem}.b64  [mbar]", sm=80, ptx="7.0", effect="mbarrier init")
-row("mbarrier.expect_tx{.relaxed.scope}{.space}.b64    [mbar], tx:u32", scope="cta cluster", space=SHARED, sm=90, ptx="8.0", effect="mbarrier arrive")
-row("mbarrier.complete_tx{.relaxed.scope}{.space}.b64  [mbar], tx:u32", scope="cta cluster", space=SHARED, sm=90, ptx="8.0", effect="mbarrier arrive")
+row("mbarrier.expect_tx{.relaxed.scope}{.space}.b64    [mbar], tx:u32", tx=BYTES, scope="cta cluster", space=SHARED, sm=90, ptx="8.0", effect="mbarrier arrive")
+row("mbarrier.complete_tx{.relaxed.scope}{.space}.b64  [mbar], tx:u32", tx=BYTES, scope="cta cluster", space=SHARED, sm=90, ptx="8.0", effect="mbarrier arrive")
 
 # The state is returned for a barrier of this CTA alone; `_` does for every space (the manual: shared::cluster only).
 # An arrival's count is an operand from sm_90 on. Of arrive_drop ptxas takes `_` in PTX 7.0 already.
-ARRIVE = common(sem="release@80:8.0 relaxed@90:8.6", scope="cta cluster", effect="mbarrier arrive")
+ARRIVE = common(sem="release@80:8.0 relaxed@90:8.6", scope="cta cluster", count=COUNT, tx=BYTES, effect="mbarrier arrive")
 for op, sink_ptx in (("arrive", "7.1"), ("arrive_drop", "7.0")):
     for d, space, ptx in (("d:u64", "{.smem}", "7.0"), ("_", "{.space}", sink_ptx)):
         arrive = f"mbarrier.{op}{{.sem.scope}}{space}.b64"
@@ -53,13 +55,13 @@ for op, sink_ptx in (("arrive", "7.1"), ("arrive_drop", "7.0")):
         row(f"{arrive}  {d}, [mbar]", space="shared shared::cta shared::cluster@90:8.0", sm=80, ptx=ptx, **ARRIVE)
         row(f"{arrive}  {d}, [mbar], count:u32", space="shared shared::cta shared::cluster@90:8.0", sm=90, ptx="7.8", **ARRIVE)
         row(f"{expect}  {d}, [mbar], tx:u32", space=SHARED, sm=90, ptx="8.0", **ARRIVE)
-    row(f"mbarrier.{op}.noComplete{{.order}}{{.smem}}.b64  d:u64, [mbar], count:u32", order="release.cta@80:8.0", sm=80, ptx="7.0", effect="mbarrier arrive")
+    row(f"mbarrier.{op}.noComplete{{.order}}{{.smem}}.b64  d:u64, [mbar], count:u32", order="release.cta@80:8.0", count=COUNT, sm=80, ptx="7.0", effect="mbarrier arrive")
 
-WAIT = common(sem="acquire@80:8.0 relaxed@90:8.6", scope="cta cluster", effect="mbarrier wait")
+WAIT = common(sem="acquire@80:8.0 relaxed@90:8.6", scope="cta cluster", phase="0 1", effect="mbarrier wait")
 row("mbarrier.test_wait{.sem.scope}{.smem}.b64         p, [mbar], state:u64", sm=80, ptx="7.0", **WAIT)
-row("mbarrier.test_wait.parity{.sem.scope}{.smem}.b64  p, [mbar], parity:u32", sm=80, ptx="7.1", **WAIT)
+row("mbarrier.test_wait.parity{.sem.scope}{.smem}.b64  p, [mbar], phase:u32", sm=80, ptx="7.1", **WAIT)
 row("mbarrier.try_wait{.sem.scope}{.smem}.b64          p, [mbar], state:u64{, ns:u32}", sm=90, ptx="7.8", **WAIT)
-row("mbarrier.try_wait.parity{.sem.scope}{.smem}.b64   p, [mbar], parity:u32{, ns:u32}", sm=90, ptx="7.8", **WAIT)
+row("mbarrier.try_wait.parity{.sem.scope}{.smem}.b64   p, [mbar], phase:u32{, ns:u32}", sm=90, ptx="7.8", **WAIT)
 row("mbarrier.pending_count.b64                        d:u32, state:u64", sm=80, ptx="7.0")
 
 # ---------------------------------------------------------------- 9.7.13.11 griddepcontrol

@@ -270,24 +270,30 @@ class Form:
         parts = self.parts
         best: tuple[int, set[str], bool] = (-1, set(), False)
 
-        def walk(i: int, j: int) -> None:
+        def note(taken: int, following: set[str], may_end: bool) -> None:
             nonlocal best
+            if taken > best[0]:
+                best = (taken, following, may_end)
+            elif taken == best[0]:
+                best = (taken, best[1] | following, best[2] or may_end)
+
+        def walk(i: int, j: int) -> None:
             following: set[str] = set()
-            k, may_end = i, True
-            while k < len(parts):
-                following |= {words[0] for words in parts[k].alternatives}
-                if not parts[k].optional:
+            last, may_end = i, True
+            while last < len(parts):
+                following |= {words[0] for words in parts[last].alternatives}
+                if not parts[last].optional:
                     may_end = False
                     break
-                k += 1
-            if j > best[0]:
-                best = (j, following, may_end)
-            elif j == best[0]:
-                best = (j, best[1] | following, best[2] or may_end)
-            for at in range(i, min(k + 1, len(parts))):
-                for taken in parts[at].by_first.get(words[j], ()) if j < len(words) else ():
-                    if words[j : j + len(taken)] == taken:
-                        walk(at + 1, j + len(taken))
+                last += 1
+            note(j, following, may_end)
+            for at in range(i, min(last + 1, len(parts))):
+                for wanted in parts[at].by_first.get(words[j], ()) if j < len(words) else ():
+                    shared = _common(wanted, words[j:])
+                    if shared == len(wanted):
+                        walk(at + 1, j + shared)
+                    else:
+                        note(j + shared, {wanted[shared]}, False)
 
         walk(0, 0)
         return best
@@ -537,6 +543,13 @@ def _split(text: str) -> list[str]:
         else:
             current += character
     return [*parts, current.strip()] if current.strip() else parts
+
+
+def _common(a: Words, b: Words) -> int:
+    """How many words two sequences begin with alike."""
+    return next(
+        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
+    )
 
 
 @cache

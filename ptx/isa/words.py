@@ -82,6 +82,11 @@ ROLES: dict[str, str] = {
     "meta": "sparsity metadata",
     "size": "bytes",
     "tx": "bytes",
+    "count": "arrivals",
+    "state": "barrier state",
+    "phase": "phase parity",
+    "groups": "groups left pending",
+    "ns": "nanoseconds",
 }
 """What an operand of that name is for."""
 

@@ -1,0 +1,178 @@
+"""The emulator as a device: memory, modules, launches, streams and events with the face of a GPU.
+
+A launch runs at once. A fault of it is kept and raised at the next wait, as a GPU's would be; what
+is launched in between does not run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ptx.errors import ArgumentValueError, PtxError
+from ptx.geometry import Geometry, Limits, Packed
+from ptx.ir import Module
+
+LIMITS = Limits(
+    name="emulator",
+    compute_capability=(9, 0),
+    sm_count=4,
+    clock=0,
+    memory=1 << 36,
+    l2_cache=50 << 20,
+)
+"""Those of a Hopper GPU, with few SMs: a persistent kernel's grid stays small."""
+
+
+class EmulatedMemory:
+    """The emulator's memory as a device's: reading it waits, and raises what went wrong."""
+
+    def __init__(self, device: EmulatedDevice, flat: Any) -> None:
+        self._device = device
+        self.flat = flat
+
+    def allocate(self, nbytes: int) -> int:
+        return int(self.flat.allocate(nbytes))
+
+    def free(self, address: int) -> None:
+        self.flat.free(address)
+
+    def read(self, address: int, into: Any) -> None:
+        self._device.synchronize()
+        if into.nbytes:
+            into.reshape(-1).view("u1")[:] = self.flat.read(address, into.nbytes)
+
+    def write(self, address: int, data: Any) -> None:
+        if data.nbytes:
+            self.flat.write(address, data.tobytes())
+
+    def fill(self, address: int, byte: int, nbytes: int) -> None:
+        if nbytes:
+            self.flat.write(address, bytes([byte]) * nbytes)
+
+
+class EmulatedDevice:
+    """``device("emulator")``. ``options`` are handed to every launch of the machine, as
+    ``{"schedule": ...}``.
+    """
+
+    is_cuda = False
+    limits = LIMITS
+
+    def __init__(self, flat: Any = None, run: Callable[..., Any] | None = None) -> None:
+        """`flat` is the memory and `run` what launches in it: the emulator's own by default."""
+        if flat is None:
+            flat = importlib.import_module("ptx.emu.memory").Memory()
+        self.run = run or importlib.import_module("ptx.emu.machine").launch
+        self.memory = EmulatedMemory(self, flat)
+        self.options: dict[str, Any] = {}
+        self.fault: PtxError | None = None
+        self.report: Any = None
+        """What the last launch counted."""
+
+    def synchronize(self) -> None:
+        fault, self.fault = self.fault, None
+        if fault is not None:
+            raise fault
+
+    def refuses(self, address: int, ordinal: int | None) -> str:
+        return "the array lies in the memory of a GPU, the launch is on the emulator"
+
+    def stream(self) -> EmulatedStream:
+        return EmulatedStream(self)
+
+    def event(self) -> EmulatedEvent:
+        return EmulatedEvent(self)
+
+    def load(self, module: Module) -> EmulatedModule:
+        return EmulatedModule(self, module)
+
+
+class EmulatedModule:
+    def __init__(self, device: EmulatedDevice, module: Module) -> None:
+        self.device = device
+        self.module = module
+
+    def static_shared(self, name: str) -> int:
+        """Bytes of shared memory that a kernel declares; variables of the module count for each
+        kernel.
+        """
+        end = 0
+        for variable in (*self.module.variables, *self.module.kernels[name].variables):
+            if variable.space == "shared" and variable.linkage != "extern":
+                end = -(-end // variable.alignment) * variable.alignment + variable.bytes
+        return end
+
+    def bind(
+        self, name: str, geometry: Geometry, packed: Packed, stream: Any
+    ) -> Callable[[], None]:
+        function, device = self.module.kernels[name], self.device
+        if isinstance(stream, EmulatedStream) and stream.device is not device:
+            raise ArgumentValueError("the stream belongs to another device")
+
+        def launch() -> None:
+            if device.fault is not None:
+                return
+            try:
+                device.report = device.run(
+                    function,
+                    self.module,
+                    geometry.grid,
+                    geometry.block,
+                    packed.data,
+                    geometry.shared,
+                    geometry.cluster,
+                    device.memory.flat,
+                    **device.options,
+                )
+            except PtxError as fault:
+                # What the machine refuses before anything runs is known at the launch.
+                if getattr(fault, "kind", "launch") == "launch":
+                    raise
+                device.fault = fault
+
+        return launch
+
+    def unload(self) -> None:
+        return
+
+
+class EmulatedStream:
+    """A stream's face: everything on the emulator has run when its launch returns."""
+
+    def __init__(self, device: EmulatedDevice) -> None:
+        self.device = device
+        self.handle = id(self)
+
+    def synchronize(self) -> None:
+        self.device.synchronize()
+
+    def wait(self, event: EmulatedEvent) -> None:
+        return
+
+
+class EmulatedEvent:
+    """An event's face; it measures the host's time."""
+
+    def __init__(self, device: EmulatedDevice) -> None:
+        self.device = device
+        self._time: float | None = None
+
+    def record(self, stream: EmulatedStream | None = None) -> None:
+        self._time = time.perf_counter()
+
+    def synchronize(self) -> None:
+        self.device.synchronize()
+
+    @property
+    def done(self) -> bool:
+        return True
+
+    def elapsed_time(self, end: EmulatedEvent) -> float:
+        """Milliseconds from this event to `end`."""
+        end.synchronize()
+        if self._time is None or end._time is None:
+            raise ArgumentValueError("an event measures time only after record()")
+        return 1000 * (end._time - self._time)
