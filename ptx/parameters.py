@@ -7,19 +7,14 @@ from dataclasses import dataclass
 
 from ptx.errors import Place, PtxError
 from ptx.ir import Parameter
+from ptx.names import why_no_name
 from ptx.types import FUNDAMENTAL, bits, register_type
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$]*|[_$%][A-Za-z0-9_$]+")
 
 
 def legal_name(name: str, what: str, place: Place | None = None) -> str:
-    """`name`, if it is an identifier of PTX (section 4.4), else an error."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise PtxError(
-            f"{name!r} is no legal {what} name; an identifier is a letter and then letters, "
-            "digits, _ and $, or one of _ $ % and at least one of these (ASCII alone)",
-            place,
-        )
+    """`name`, if PTX allows it as the name of a `what`, else an error."""
+    if why := why_no_name(name):
+        raise PtxError(f"{what}: {why}", place)
     return name
 
 
