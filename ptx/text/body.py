@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 
 from ptx import types
 from ptx.errors import PtxError
@@ -23,7 +24,7 @@ from ptx.ir import (
     Targets,
     Vector,
 )
-from ptx.isa import Variant
+from ptx.isa import Variant, explain, resolve
 from ptx.names import NAME
 from ptx.operands import OFFSET_LIMIT, select
 from ptx.text.declarations import (
@@ -51,7 +52,7 @@ _ANY_INSTRUCTION = re.compile(
 _LABEL = re.compile(rf"\s*+({NAME})\s*+:(?!:)", re.ASCII)
 _RANGE = re.compile(r"\s*<\s*", re.ASCII)
 _BRACKET = re.compile(r"[\[({]")
-_RESUME = re.compile(r";|(?=[{}])|\Z")
+_RESUME = re.compile(r"(?m);|^[ \t]*(?=[{}])|\Z")
 
 
 class Body:
@@ -62,11 +63,13 @@ class Body:
         cursor: Cursor,
         module: Scope,
         params: tuple[Parameter, ...],
-        report: Callable[[PtxError], None],
+        report: Callable[[Fault], None],
+        refuse: Callable[[PtxError], None],
     ) -> None:
         self.cursor = cursor
         self.source = cursor.source
         self.report = report
+        self.refuse = refuse
         self.scope = Scope(0, module)
         self.cache = OperandCache(self.scope)
         self.scopes = 0
@@ -83,7 +86,7 @@ class Body:
             reason = self.scope.declare_variable(parameter.name, "param")
         if reason and parameter.place is not None:
             start = self.source.lines[parameter.place.line - 1] + parameter.place.column - 1
-            self.report(self.source.error(reason, start))
+            self.report(Fault(reason, start))
 
     def statements(self) -> tuple[Statement, ...]:
         text, cursor = self.source.text, self.cursor
@@ -110,7 +113,7 @@ class Body:
             if fault.name in self.complained:
                 return
             self.complained.add(fault.name)
-        self.report(self.source.error(fault.message, fault.start))
+        self.report(fault)
 
     def resume(self, begin: int, start: int) -> int:
         """Where reading goes on after a mistake at `start` in the statement at `begin`."""
@@ -145,6 +148,8 @@ class Body:
         except Fault as fault:
             if rest.lstrip()[:1] == "." and self.joined(match):
                 return
+            if not resolve(op):
+                raise Fault(explain(op), match.start(2)) from None
             fault.start += match.start(3)
             raise
         predicate = self.guard(guard, match) if guard else None
@@ -152,8 +157,8 @@ class Body:
         key = (op, tuple(map(shape, operands)))
         variant = _VARIANTS.get(key)
         if variant is None:
-            variant = self.select(op, operands, match)
-            if variant is not None:
+            operands, variant = self.select(op, operands, match)
+            if variant is not None and key[1] == tuple(map(shape, operands)):
                 if len(_VARIANTS) >= 1 << 16:
                     _VARIANTS.clear()
                 _VARIANTS[key] = variant
@@ -182,12 +187,20 @@ class Body:
 
     def select(
         self, op: str, operands: tuple[Operand, ...], match: re.Match[str]
-    ) -> Variant | None:
+    ) -> tuple[tuple[Operand, ...], Variant | None]:
+        """The row that takes an instruction, and its operands as the row wants them."""
         try:
-            return select(op, operands)
+            return operands, select(op, operands)
         except PtxError as error:
-            self.report(self.source.error(error.message, match.start(2)))
-            return None
+            # ptxas takes, and Triton prints, {%r1} for %r1.
+            bare = tuple(
+                o.items[0] if type(o) is Vector and len(o.items) == 1 else o for o in operands
+            )
+            if bare != operands:
+                with suppress(PtxError):
+                    return bare, select(op, bare)
+            self.refuse(self.source.error(error.message, match.start(2)))
+            return operands, None
 
     # ------------------------------------------------------------ everything else
 
@@ -257,10 +270,10 @@ class Body:
         cursor = self.cursor
         results: tuple[Parameter, ...] = ()
         params: tuple[Parameter, ...] = ()
-        if cursor.peek().text == "(":
+        if cursor.sees("("):
             results = parameters(cursor, "prototype")
         cursor.expect("_", " in the place of the name")
-        if cursor.peek().text == "(":
+        if cursor.sees("("):
             params = parameters(cursor, "prototype")
         noreturn = False
         directives = []
@@ -303,7 +316,7 @@ class Body:
         vector = cursor.take_word((".v2", ".v4"))
         type = cursor.type(types.FUNDAMENTAL, "register")
         while True:
-            name_start = cursor.peek().start
+            name_start = cursor.start
             name = cursor.name("register")
             count = None
             if _RANGE.match(cursor.text, cursor.at):
@@ -335,15 +348,14 @@ def text_start(match: re.Match[str]) -> int:
 
 def shape(operand: Operand) -> object:
     """What of an operand :func:`select` judges by: equal shapes have equal verdicts."""
-    match operand:
-        case Reg():
-            return operand.type
-        case Addr(base=Reg(), offset=offset, coordinates=None):
-            near = -OFFSET_LIMIT <= offset < OFFSET_LIMIT
-            return ("[", operand.base.type, near)  # type: ignore[union-attr]
-        case Vector():
-            return ("{", *map(shape, operand.items))
-        case Label():
-            return Label
-        case _:
-            return operand
+    kind = type(operand)
+    if kind is Reg:
+        return operand.type  # type: ignore[union-attr]
+    if kind is Addr:
+        base, offset = operand.base, operand.offset  # type: ignore[union-attr]
+        if type(base) is Reg and operand.coordinates is None:  # type: ignore[union-attr]
+            return base.type, -OFFSET_LIMIT <= offset < OFFSET_LIMIT
+        return operand
+    if kind is Vector:
+        return ("{", *[shape(item) for item in operand.items])  # type: ignore[union-attr]
+    return Label if kind is Label else operand

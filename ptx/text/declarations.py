@@ -43,6 +43,14 @@ class Cursor:
     def peek(self) -> Token:
         return token_at(self.text, self.at)
 
+    def sees(self, text: str) -> bool:
+        return token_at(self.text, self.at, strict=False).text == text
+
+    @property
+    def start(self) -> int:
+        """Where the next token begins."""
+        return token_at(self.text, self.at, strict=False).start
+
     def next(self) -> Token:
         token = token_at(self.text, self.at)
         self.at = token.start + len(token.text)
@@ -93,7 +101,7 @@ class Cursor:
         return int(Imm(token.text).value)
 
     def alignment(self) -> int:
-        start = self.peek().start
+        start = self.start
         align = self.integer("an alignment in bytes")
         if align < 1 or align & (align - 1):
             raise Fault(f"an alignment is a power of two, got {align}", start)
@@ -120,12 +128,12 @@ class Cursor:
 
 def variables(cursor: Cursor, linkage: str, attributes: str, space: str) -> list[Variable]:
     """The variables of one declaration, from behind its state space to its semicolon."""
-    place = cursor.source.place(cursor.peek().start)
+    place = cursor.source.place(cursor.start)
     align, vector = None, None
     while True:
         if cursor.take(".align"):
             align = cursor.alignment()
-        elif cursor.peek().text == ".attribute":
+        elif cursor.sees(".attribute"):
             attributes += attribute(cursor)
         elif word := cursor.take_word((".v2", ".v4")):
             vector = int(word[1])
@@ -327,7 +335,7 @@ def _parameter(cursor: Cursor, owner: str) -> Parameter:
         name = cursor.name("parameter")
     count = None
     if cursor.take("["):
-        start = cursor.peek().start
+        start = cursor.start
         open_ended = cursor.take("]")
         count = 0 if open_ended else cursor.integer("a number of elements")
         if not open_ended:

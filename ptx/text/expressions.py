@@ -64,7 +64,8 @@ class Expression:
         chosen = self.number()
         self._expect(":")
         other = self.number()
-        return Number((chosen if condition.value else other).value, chosen.unsigned)
+        taken = chosen if condition.value else other
+        return Number(taken.value, taken.unsigned)
 
     def _unary(self) -> Number:
         token = self.tokens[self.at]
@@ -73,6 +74,8 @@ class Expression:
             return _literal(token)
         if token.text == "WARP_SZ":
             return Number(32)
+        if token.kind == "end":
+            raise Fault("an operand is missing", token.start)
         if token.text not in ("(", "-", "+", "!", "~"):
             raise Fault(f"expected an operand, got {quote(token)}", token.start)
         self.depth += 1
@@ -127,7 +130,7 @@ def _sign(token: Token, operand: Number) -> Number:
         spelled = operand.spelling and operand.spelling[0] != "-"
         return Number(-value, operand.unsigned, f"-{operand.spelling}" if spelled else "")
     number = _integer(token, operand)
-    return Number(int(not number)) if sign == "!" else Number(~number, operand.unsigned)
+    return Number(int(not number)) if sign == "!" else Number(~number, unsigned=True)
 
 
 def _integer(token: Token, number: Number) -> int:
@@ -154,7 +157,8 @@ def _apply(token: Token, a: Number, b: Number) -> Number:
             raise Fault(f"{a.value} {sign} {b.value} is not finite", token.start)
         return Number(total)
     left, right = _integer(token, a), _integer(token, b)
-    unsigned = a.unsigned or b.unsigned
+    # The remainder is of .u64 whatever the operands are, as ~ is: ptxas 13.0.
+    unsigned = a.unsigned or b.unsigned or sign == "%"
     if sign in ("&&", "||"):
         both = left and right if sign == "&&" else left or right
         return Number(int(bool(both)))

@@ -150,7 +150,7 @@ class _Reader:
             raise Fault(f"expected `,` or `;`, got {quote(self.token)}", self.token.start)
         return found
 
-    def operand(self) -> Operand:
+    def operand(self, second: bool = False) -> Operand:
         token = self.token
         found: Operand
         if self.take("["):
@@ -167,8 +167,8 @@ class _Reader:
             found = self.named()
         else:
             found = self.constant()
-        if self.take("|"):
-            return Pair(found, self.operand())
+        if not second and self.take("|"):
+            return Pair(found, self.operand(second=True))
         return found
 
     def items(self, closing: str) -> tuple[Operand, ...]:
@@ -256,9 +256,10 @@ class _Reader:
                 f"an address is a base and a constant; got `{self.token.text}` after +",
                 self.token.start,
             )
+        start = self.token.start
         imm = self.constant()
         if imm.is_float:
-            raise Fault(f"an offset is an integer, got {imm}", self.token.start)
+            raise Fault(f"an offset is an integer, got {imm}", start)
         return int(imm.value)
 
 

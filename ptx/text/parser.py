@@ -29,6 +29,9 @@ from ptx.text.declarations import (
 from ptx.text.scopes import Scope
 from ptx.text.source import Fault, Source, token_at
 
+FAULT_LIMIT = 100
+"""Mistakes in the syntax after which the rest of a text is not read."""
+
 _HEADER = re.compile(r"\s*\.version\s+(\d+\.\d+)(?![\w.])\s*\.target\s+")
 _VERSION = re.compile(r"\s*\.version\s+\d+\.\d+(?![\w.])")
 _TARGET = re.compile(r"\s*([A-Za-z_]\w*)", re.ASCII)
@@ -45,31 +48,45 @@ def parse(text: str, file: str = "<ptx>", errors: list[PtxError] | None = None) 
     """The module that a PTX text spells, every statement with its line and column.
 
     The first mistake raises :class:`ptx.PtxError`. With a list for `errors` every mistake is
-    appended to it instead and reading goes on behind it; an instruction that no row of the table
-    takes then stays in the module without a variant.
+    appended to it instead and reading goes on behind it: a statement that cannot be read is left
+    out, an instruction that no row of the table takes stays in the module without a variant.
     """
+    items: list[Item] = []
     try:
-        return _Parser(text, file, errors).module()
+        return _Parser(text, file, errors, items).module()
     except PtxError as error:
         if errors is None:
             raise
         errors.append(error)
-        return Module()
+        return Module(*items)
 
 
 class _Parser:
-    def __init__(self, text: str, file: str, errors: list[PtxError] | None) -> None:
+    def __init__(
+        self, text: str, file: str, errors: list[PtxError] | None, items: list[Item]
+    ) -> None:
         self.source = Source(text, file)
         self.cursor = Cursor(self.source)
         self.errors = errors
-        self.items: list[Item] = []
+        self.items = items
+        self.faults = 0
         self.scope = Scope()
         """Functions and variables of the module."""
 
-    def report(self, error: PtxError) -> None:
+    def refuse(self, error: PtxError) -> None:
+        """An instruction is no instruction; reading goes on."""
         if self.errors is None:
             raise error
         self.errors.append(error)
+
+    def report(self, fault: Fault) -> None:
+        """The text is no PTX; reading goes on at the next statement or item."""
+        self.refuse(self.source.error(fault.message, fault.start))
+        self.faults += 1
+        if self.faults == FAULT_LIMIT:
+            raise self.source.error(
+                f"{FAULT_LIMIT} mistakes in the syntax; the rest is not read", fault.start
+            )
 
     def module(self) -> Module:
         version: str | None = None
@@ -79,7 +96,8 @@ class _Parser:
         try:
             version, target, options, address_size = self.header()
         except Fault as fault:
-            self.report(self.source.error(fault.message, fault.start))
+            self.report(fault)
+            self.recover(fault.start - 1)
         while True:
             begin = self.cursor.at
             try:
@@ -87,7 +105,7 @@ class _Parser:
                     break
                 self.item()
             except Fault as fault:
-                self.report(self.source.error(fault.message, fault.start))
+                self.report(fault)
                 self.recover(max(begin, fault.start))
         return Module(
             *self.items,
@@ -126,7 +144,7 @@ class _Parser:
             cursor.at = word.end()
         size = 64
         if cursor.take(".address_size"):
-            start = cursor.peek().start
+            start = cursor.start
             size = cursor.integer("32 or 64")
             if size not in (32, 64):
                 raise Fault(f"an address size is 32 or 64, got {size}", start)
@@ -187,21 +205,21 @@ class _Parser:
     def function(self, linkage: str, entry: bool, start: int) -> None:
         cursor = self.cursor
         before: list[tuple[str, tuple[int, ...]]] = []
-        if cursor.peek().text == ".attribute":
+        if cursor.sees(".attribute"):
             before.append((attribute(cursor)[1:], ()))
         results: tuple[Parameter, ...] = ()
-        if not entry and cursor.peek().text == "(":
+        if not entry and cursor.sees("("):
             results = parameters(cursor, "func")
         name = cursor.name("kernel" if entry else "function")
         params: tuple[Parameter, ...] = ()
-        if cursor.peek().text == "(":
+        if cursor.sees("("):
             params = parameters(cursor, "entry" if entry else "func")
         directives = tuple(before + self.directives())
         self.scope.declare_function(name)
         body = None
         if not cursor.take(";"):
             cursor.expect("{", f" or `;` after {name}")
-            body = Body(cursor, self.scope, results + params, self.report).statements()
+            body = Body(cursor, self.scope, results + params, self.report, self.refuse).statements()
         place = self.source.place(start)
         self.items.append(Function(name, params, body, entry, results, linkage, directives, place))
 

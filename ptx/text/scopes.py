@@ -8,6 +8,11 @@ from collections.abc import Iterable
 from ptx import isa
 from ptx.ir import Reg, Registers, Special, Symbol, Vector
 
+DIGITS = 9
+"""The most digits that the number of a register may have."""
+LOOKED_AT = 2000
+"""How many names are compared with one that is not declared."""
+
 Named = Reg | Vector | Symbol
 
 COMPONENTS = "xyzw"
@@ -22,6 +27,8 @@ class Scope:
         self.names: dict[str, Named] = {}
         self.ranges: dict[str, Registers] = {}
         """Numbered registers by what stands before the number."""
+        self.numbered: dict[str, list[str]] = {}
+        """The other names that end in digits, by what may stand before a number."""
 
     def declare_registers(self, declared: Registers) -> str:
         """Adds registers; why they may not be declared where they may not, else ``""``."""
@@ -29,11 +36,12 @@ class Scope:
         if declared.count is None:
             if reason := self._taken(name):
                 return reason
-            self.names[name] = self._registers(declared)
+            self._add(name, self._registers(declared))
             return ""
         if name in self.ranges:
             return f"{name}<> is declared twice: {spelled(self.ranges[name])} is there already"
-        first = next((n for n in self.names if index_in(n, declared) is not None), None)
+        near = self.numbered.get(name, ())
+        first = next((n for n in near if index_in(n, declared) is not None), None)
         if first is not None:
             return f"{spelled(declared)} declares {first} a second time"
         self.ranges[name] = declared
@@ -49,7 +57,7 @@ class Scope:
     def declare_variable(self, name: str, space: str) -> str:
         if reason := self._taken(name):
             return reason
-        self.names[name] = Symbol(name, 0, space)
+        self._add(name, Symbol(name, 0, space))
         return ""
 
     def declare_function(self, name: str) -> None:
@@ -58,8 +66,16 @@ class Scope:
     def _taken(self, name: str) -> str:
         if name in self.names:
             return f"{name} is declared twice in one scope"
-        there = next((r for r in self.ranges.values() if index_in(name, r) is not None), None)
-        return f"{name} is declared twice: {spelled(there)} is there already" if there else ""
+        for prefix in prefixes(name):
+            there = self.ranges.get(prefix)
+            if there is not None and index_in(name, there) is not None:
+                return f"{name} is declared twice: {spelled(there)} is there already"
+        return ""
+
+    def _add(self, name: str, named: Named) -> None:
+        self.names[name] = named
+        for prefix in prefixes(name):
+            self.numbered.setdefault(prefix, []).append(name)
 
     def find(self, name: str) -> Named | Special | None:
         """What `name` is here, or None."""
@@ -89,7 +105,7 @@ class Scope:
             seen += scope.names
             seen += [f"{prefix}0" for prefix, r in scope.ranges.items() if r.count]
             scope = scope.outer
-        near = difflib.get_close_matches(name, seen + _specials_like(name), n=3)
+        near = difflib.get_close_matches(name, _specials_like(name) + seen[:LOOKED_AT], n=3)
         return f"{name} is not declared" + (f"; near: {', '.join(near)}" if near else "")
 
 
@@ -98,9 +114,9 @@ def _specials_like(name: str) -> list[str]:
 
 
 def prefixes(name: str) -> Iterable[str]:
-    """What may stand before the number of a numbered register: of ``%r12`` ``%r`` and ``%r1``."""
+    """What may stand before the number of a numbered register: of ``%r12`` ``%r1`` and ``%r``."""
     end = len(name)
-    while end and name[end - 1].isdigit():
+    while end and name[end - 1].isdigit() and len(name) - end < DIGITS:
         end -= 1
         yield name[:end]
 
@@ -110,7 +126,7 @@ def index_in(name: str, declared: Registers) -> int | None:
     digits = name[len(declared.name) :]
     if declared.count is None or not name.startswith(declared.name) or not digits.isdecimal():
         return None
-    if len(digits) > 9 or (digits[0] == "0" and digits != "0"):
+    if len(digits) > DIGITS or (digits[0] == "0" and digits != "0"):
         return None
     return int(digits) if int(digits) < declared.count else None
 

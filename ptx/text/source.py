@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from ptx.errors import PtxError, TextPlace
 from ptx.names import NAME
@@ -27,6 +27,9 @@ TOKEN = re.compile(
     re.ASCII,
 )
 
+_place = tuple.__new__
+"""Makes a named tuple without its constructor's cost: one is made for each statement."""
+_FOREIGN = re.compile(r"[^\t\n\v\f\r -~]")
 _VISIBLE = re.compile(r"\S")
 
 
@@ -56,17 +59,10 @@ class Source:
         self.text = text
         self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
         """Where each line begins."""
-        if not text.isascii():
-            self.refuse_character()
+        if found := _FOREIGN.search(text):
+            raise self.error(_explain_character(found[0]), found.start())
         if "/" in text or '"' in text:
             self.text = _COMMENT.sub(self._blank, text)
-
-    def refuse_character(self) -> NoReturn:
-        start = next(i for i, c in enumerate(self.original) if not c.isascii())
-        character = self.original[start]
-        raise self.error(
-            f"{character!a} is not ASCII, which PTX does not take even in a comment", start
-        )
 
     def _blank(self, match: re.Match[str]) -> str:
         found = match[0]
@@ -82,14 +78,14 @@ class Source:
 
     def place(self, start: int) -> TextPlace:
         line = bisect_right(self.lines, start)
-        return TextPlace(self.file, line, start - self.lines[line - 1] + 1)
+        return _place(TextPlace, (self.file, line, start - self.lines[line - 1] + 1))
 
     def error(self, message: str, start: int) -> PtxError:
         place = self.place(start)
         begin = self.lines[place.line - 1]
         end = self.original.find("\n", begin)
         line = self.original[begin : end if end >= 0 else len(self.original)]
-        return PtxError(message, place, line)
+        return PtxError(message, place, line if line.strip() else None)
 
     def quote(self, start: int) -> str:
         """What stands at `start`, for a message."""
@@ -124,6 +120,12 @@ def tokens(text: str) -> list[Token]:
         if token.kind == "end":
             return found
         start = token.start + len(token.text)
+
+
+def _explain_character(character: str) -> str:
+    if character.isascii():
+        return f"the control character {character!r} is no part of PTX"
+    return f"{character!a} is not ASCII, which PTX does not take even in a comment"
 
 
 def _explain_literal(text: str) -> str:
