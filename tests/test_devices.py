@@ -15,6 +15,7 @@ import ptx
 from ptx import devices, driver
 from ptx.arrays import Array
 from ptx.devices import Device
+from ptx.emu import EmulatorFault, Memory, Unmodelled
 from ptx.emu.device import EmulatedDevice
 from ptx.errors import ArgumentTypeError, ArgumentValueError, LaunchError, PtxError
 from tests import fake_driver
@@ -31,41 +32,6 @@ def no_ptxas(monkeypatch: pytest.MonkeyPatch) -> None:
     fake_driver.hide_ptxas(monkeypatch)
 
 
-class ToyMemory:
-    """The emulator's memory, by its contract: flat addresses, 256 bytes apart."""
-
-    def __init__(self) -> None:
-        self.blocks: dict[int, bytearray] = {}
-        self.next = 0x7F00_0000_0000
-
-    def allocate(self, nbytes: int, align: int = 256) -> int:
-        address = self.next
-        self.blocks[address] = bytearray(nbytes)
-        self.next += -(-nbytes // 256) * 256 + 4096
-        return address
-
-    def free(self, address: int) -> None:
-        del self.blocks[address]
-
-    def _find(self, address: int, nbytes: int) -> tuple[bytearray, int]:
-        for base, data in self.blocks.items():
-            if base <= address and address + nbytes <= base + len(data):
-                return data, address - base
-        raise AssertionError(f"{nbytes} bytes at {address:#x}")
-
-    def read(self, address: int, nbytes: int) -> np.ndarray[Any, Any]:
-        data, at = self._find(address, nbytes)
-        return np.frombuffer(bytes(data[at : at + nbytes]), "u1")
-
-    def write(self, address: int, source: bytes) -> None:
-        data, at = self._find(address, len(source))
-        data[at : at + len(source)] = source
-
-
-class ToyFault(PtxError):
-    kind = "out-of-bounds"
-
-
 class ToyMachine:
     """Runs axpy in numpy, by the parameters' bytes; `fault` makes the next launch fail."""
 
@@ -75,7 +41,7 @@ class ToyMachine:
 
     def __call__(
         self, function: Any, module: Any, grid: Any, block: Any, params: bytes,
-        shared: int, cluster: Any, memory: ToyMemory, **options: Any,
+        shared: int, cluster: Any, memory: Memory, **options: Any,
     ) -> str:  # fmt: skip
         self.launches.append((function.name, grid, block, shared, cluster, options))
         if self.fault is not None:
@@ -95,7 +61,7 @@ def machine() -> ToyMachine:
 
 @pytest.fixture
 def toy(machine: ToyMachine) -> Device:
-    return Device("emulator", EmulatedDevice(ToyMemory(), machine))
+    return Device("emulator", EmulatedDevice(machine))
 
 
 # ---------------------------------------------------------------- choosing
@@ -403,11 +369,11 @@ def test_a_fault_of_the_emulator_surfaces_at_the_next_wait(
 ) -> None:
     x, y = toy.array(np.ones(4, "f4")), toy.array(np.ones(4, "f4"))
     axpy = toy.load(AXPY)["axpy"]
-    machine.fault = ToyFault("4 bytes lie in no allocation")
+    machine.fault = EmulatorFault("out-of-bounds", "4 bytes lie in no allocation")
     axpy.launch(1, 4, [4, 1.0, x, y])
     axpy.launch(1, 4, [4, 1.0, x, y])
     assert len(machine.launches) == 1, "what follows a fault does not run"
-    with pytest.raises(ToyFault, match="no allocation"):
+    with pytest.raises(EmulatorFault, match="no allocation"):
         wait(toy, x)
     np.testing.assert_array_equal(y.numpy(), np.ones(4))
     axpy.launch(1, 4, [4, 1.0, x, y])
@@ -417,7 +383,7 @@ def test_a_fault_of_the_emulator_surfaces_at_the_next_wait(
 def test_what_the_emulator_cannot_run_is_known_at_the_launch(
     toy: Device, machine: ToyMachine
 ) -> None:
-    machine.fault = PtxError("no meaning for tcgen05")
+    machine.fault = Unmodelled("no meaning for tcgen05")
     with pytest.raises(PtxError, match="tcgen05"):
         toy.load(AXPY)["axpy"].launch(1, 4, [0, 1.0, 0, 0])
     toy.synchronize()

@@ -1,8 +1,7 @@
-"""On a real GPU: what no driver of make-believe can show."""
+"""What no driver of make-believe can show, on a GPU; and what both devices must do alike."""
 
 from __future__ import annotations
 
-import functools
 import gc
 import os
 import subprocess
@@ -139,22 +138,9 @@ STRAY = (
 )
 
 
-@functools.cache
-def emulated() -> Device | None:
-    try:
-        return ptx.device("emulator")
-    except ModuleNotFoundError:
-        return None
-
-
 @pytest.fixture(params=["emulator", pytest.param("cuda:0", marks=pytest.mark.gpu)])
 def where(request: pytest.FixtureRequest) -> Device:
     """Both devices: the same test, the same result."""
-    if request.param == "emulator":
-        found = emulated()
-        if found is None:
-            pytest.skip("no emulator")
-        return found
     return ptx.device(request.param)
 
 

@@ -6,12 +6,14 @@ is launched in between does not run.
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Callable
 from typing import Any
 
-from ptx.errors import ArgumentValueError, PtxError
+from ptx.emu import machine
+from ptx.emu.faults import EmulatorFault
+from ptx.emu.memory import Memory
+from ptx.errors import ArgumentValueError
 from ptx.geometry import Geometry, Limits, Packed
 from ptx.ir import Module
 
@@ -29,12 +31,12 @@ LIMITS = Limits(
 class EmulatedMemory:
     """The emulator's memory as a device's: reading it waits, and raises what went wrong."""
 
-    def __init__(self, device: EmulatedDevice, flat: Any) -> None:
+    def __init__(self, device: EmulatedDevice, flat: Memory) -> None:
         self._device = device
         self.flat = flat
 
     def allocate(self, nbytes: int) -> int:
-        return int(self.flat.allocate(nbytes))
+        return self.flat.allocate(nbytes)
 
     def free(self, address: int) -> None:
         self.flat.free(address)
@@ -61,14 +63,12 @@ class EmulatedDevice:
     is_cuda = False
     limits = LIMITS
 
-    def __init__(self, flat: Any = None, run: Callable[..., Any] | None = None) -> None:
-        """`flat` is the memory and `run` what launches in it: the emulator's own by default."""
-        if flat is None:
-            flat = importlib.import_module("ptx.emu.memory").Memory()
-        self.run = run or importlib.import_module("ptx.emu.machine").launch
-        self.memory = EmulatedMemory(self, flat)
+    def __init__(self, run: Callable[..., Any] = machine.launch) -> None:
+        """`run` launches in the emulator's memory, with the parameters of ``machine.launch``."""
+        self.run = run
+        self.memory = EmulatedMemory(self, Memory())
         self.options: dict[str, Any] = {}
-        self.fault: PtxError | None = None
+        self.fault: EmulatorFault | None = None
         self.report: Any = None
         """What the last launch counted."""
 
@@ -124,12 +124,12 @@ class EmulatedModule:
                     packed.data,
                     geometry.shared,
                     geometry.cluster,
-                    device.memory.flat,
+                    memory=device.memory.flat,
                     **device.options,
                 )
-            except PtxError as fault:
+            except EmulatorFault as fault:
                 # What the machine refuses before anything runs is known at the launch.
-                if getattr(fault, "kind", "launch") == "launch":
+                if fault.kind == "launch":
                     raise
                 device.fault = fault
 
