@@ -219,6 +219,8 @@ def assemble(
     Raises :class:`AssemblerError` with every message of ptxas and the author's places, and
     :class:`ptx.PtxError` where there is no ptxas or the text is not ASCII.
     """
+    if isinstance(module, bytes):
+        raise TypeError("PTX text is a str; the bytes of a cubin are read by ptx.Cubin.read")
     if lineinfo is None:
         lineinfo = os.environ.get("PTX_LINEINFO", "0") not in ("", "0")
     source, text, places = _text(module, lineinfo, file)

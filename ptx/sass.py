@@ -202,15 +202,13 @@ class Region:
 
     def listing(self, control: bool = False) -> str:
         """Every instruction with its PTX and its place; loops are opened and closed by name."""
+        depths = Counter(one.address for loop in self.loops for one in loop.instructions)
+        starts = [(loop.address, loop) for loop in self.loops]
         ends = {loop.instructions[-1].address for loop in self.loops}
         rows = []
         for one in self.instructions:
-            rows += [
-                f"{'  ' * loop.depth}{loop.name}:"
-                for loop in self.loops
-                if loop.address == one.address
-            ]
-            depth = sum(one in loop.instructions for loop in self.loops)
+            rows += [f"{'  ' * loop.depth}{loop.name}:" for at, loop in starts if at == one.address]
+            depth = depths[one.address] + self.depth
             bits = f"{one.control}  " if control else ""
             where = f"{one.place}  " if one.place else ""
             code = f"{'  ' * depth}{one}"
@@ -305,7 +303,7 @@ class Code:
 
 
 _SECTION = re.compile(r"\s*\.section\s+\.text\.([^,]+),")
-_FUNCTION = re.compile(r"\s*\.type\s+(\S+),@function")
+_FUNCTION = re.compile(r"^[ \t]*\.type\s+(\S+),@function", re.MULTILINE)
 _LABEL = re.compile(r"([.$\w]+):\s*$")
 _LINE = re.compile(r'\s*//## File "([^"]*)", line (\d+)')
 _PTX = ".nv_debug_ptx_txt"

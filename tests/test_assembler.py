@@ -199,6 +199,11 @@ def test_no_target() -> None:
         assemble(".version 8.0\n")
 
 
+def test_bytes_are_not_assembled() -> None:
+    with pytest.raises(TypeError, match=r"PTX text is a str; .* ptx\.Cubin\.read"):
+        assemble(LOOP.encode())  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("bad", "message"),
     [

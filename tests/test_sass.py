@@ -87,6 +87,22 @@ def test_nested_loops() -> None:
     assert sass.loop("$L__after").has("MUFU.RSQ") or sass.loop("$L__after").has("MUFU.SQRT")
 
 
+def test_a_listing_is_indented_by_loop() -> None:
+    kernel = read_back(NESTED).kernel
+    lines = kernel.listing().splitlines()
+    assert len(lines) == len(kernel.instructions) + 2 * len(kernel.loops)
+    assert [line for line in lines if line.endswith((":", "end"))] == [
+        "  rows:",
+        "    columns:",
+        "    end",
+        "  end",
+        "  $L__after:",
+        "  end",
+    ]
+    (load,) = [line for line in lines if "FFMA" in line]
+    assert load.split("  ", 1)[1].startswith("    FFMA")  # two loops deep
+
+
 def test_no_loop_of_that_name() -> None:
     sass = read_back(NESTED)
     with pytest.raises(ptx.PtxError) as caught:
