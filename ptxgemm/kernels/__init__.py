@@ -1,0 +1,1 @@
+"""GEMM kernels, one short file per family."""

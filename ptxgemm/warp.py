@@ -1,0 +1,97 @@
+"""A thread's part of the product: fragments from shared memory, and the fused multiply-adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ptx.builder import Kernel
+from ptx.ir import Addr, Reg
+from ptxgemm.shape import VECTOR, WORD, Shape
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a thread stands in the CTA's tile: its first row and its first column."""
+
+    row: Reg
+    column: Reg
+
+
+@dataclass(frozen=True)
+class Reader:
+    """The shared addresses that a thread reads its fragments from."""
+
+    a: Reg
+    b: Reg
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A thread's values of one row of A's tile and one of B's: ``thread_m`` and ``thread_n``."""
+
+    a: tuple[Reg, ...]
+    b: tuple[Reg, ...]
+
+
+Sums = tuple[tuple[Reg, ...], ...]
+
+
+def place(k: Kernel, shape: Shape, thread: Reg) -> Place:
+    """Neighbouring lanes alternate between rows and columns.
+
+    A 16-byte read by a warp takes two passes where lanes 2i and 2i + 1, or lanes i and i + 2, share
+    the address, and four where neither do. Bit 0 of a lane goes to its column and bit 1 to its row;
+    the bits above fill the columns first.
+    """
+    lane, warp = thread & 31, thread >> 5
+    column_bits = shape.lanes_n.bit_length() - 1
+    row_bits = shape.lanes_m.bit_length() - 1
+    if column_bits == 0 or row_bits == 0:
+        lane_n, lane_m = lane & (shape.lanes_n - 1), lane >> column_bits
+    else:
+        lane_n = (lane & 1) | ((lane >> 1) & (shape.lanes_n - 2))
+        lane_m = ((lane >> 1) & 1) | ((lane >> column_bits) & (shape.lanes_m - 2))
+    warp_m, warp_n = warp >> (shape.warps_n.bit_length() - 1), warp & (shape.warps_n - 1)
+    return Place(
+        row=k.mad.lo.u32(warp_m, shape.warp_m, lane_m * VECTOR),
+        column=k.mad.lo.u32(warp_n, shape.warp_n, lane_n * VECTOR),
+    )
+
+
+def reader(k: Kernel, shape: Shape, tile: Reg, at: Place) -> Reader:
+    """Reading from the stage after the one that is stored to first."""
+    other = k.add.u32(tile, shape.stage_bytes)
+    return Reader(k.mad.lo.u32(at.row, WORD, other), k.mad.lo.u32(at.column, WORD, other))
+
+
+def fragment(k: Kernel, shape: Shape) -> Fragment:
+    return Fragment(k.reg("f32", shape.thread_m), k.reg("f32", shape.thread_n))
+
+
+def read(k: Kernel, shape: Shape, source: Reader, depth: int, into: Fragment) -> None:
+    """Row `depth` of the stage."""
+    for block, first in enumerate(range(0, shape.thread_m, VECTOR)):
+        at = Addr(source.a, shape.a_offset(depth, block * shape.block_m))
+        k.ld.shared.v4.f32(at, out=into.a[first : first + VECTOR])
+    for block, first in enumerate(range(0, shape.thread_n, VECTOR)):
+        at = Addr(source.b, shape.b_offset(depth, block * shape.block_n))
+        k.ld.shared.v4.f32(at, out=into.b[first : first + VECTOR])
+
+
+def zeros(k: Kernel, shape: Shape) -> Sums:
+    """``thread_m`` rows of ``thread_n`` sums."""
+    return tuple(
+        tuple(k.mov.f32(0.0) for _ in range(shape.thread_n)) for _ in range(shape.thread_m)
+    )
+
+
+def multiply(k: Kernel, sums: Sums, fragment: Fragment) -> None:
+    """``sums[i][j] += a[i] * b[j]``, down one column and up the next.
+
+    Each step of this serpentine changes one of the two factors, so that the other comes from the
+    reuse cache and not from the register file, whose two banks limit FFMA on Hopper.
+    """
+    rows = range(len(sums))
+    for j, b in enumerate(fragment.b):
+        for i in rows if j % 2 == 0 else reversed(rows):
+            k.fma.rn.f32(fragment.a[i], b, sums[i][j], out=sums[i][j])

@@ -1,0 +1,29 @@
+"""A stand-in for a kernel that computes with numbers instead of emitting instructions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Numbers:
+    """The pieces of a GEMM kernel, called with this and with ints, return the ints they emit."""
+
+    def __init__(self, opcode: str = "") -> None:
+        self._opcode = opcode
+
+    def __getattr__(self, word: str) -> Numbers:
+        return Numbers(self._opcode or word)
+
+    def __call__(self, *sources: Any, out: Any = None) -> Any:
+        if self._opcode == "mad":
+            a, b, c = sources
+            return a * b + c
+        if self._opcode == "mul":
+            return sources[0] * sources[1]
+        if self._opcode == "add":
+            return sources[0] + sources[1]
+        if self._opcode in ("cvt", "mov"):
+            return sources[0]
+        if self._opcode == "reg":
+            return None
+        raise NotImplementedError(self._opcode)
