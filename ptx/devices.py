@@ -387,7 +387,17 @@ class Loaded(Mapping[str, "LoadedKernel"]):
         self._kernels: dict[str, LoadedKernel] = {}
 
     def __repr__(self) -> str:
-        return f"<ptx module on {self.device}: {', '.join(self) or 'no kernels'}>"
+        return f"<ptx module on {self.device}: {', '.join(self) or 'no kernels'}; {self.origin}>"
+
+    @property
+    def origin(self) -> str:
+        """What was loaded: the very image that runs, by its target, assembler and hash."""
+        if not self.device.is_cuda:
+            return "PTX, emulated"
+        if self.cubin is None:
+            return "PTX, compiled by the driver"
+        by = f" by ptxas {self.cubin.version}" if self.cubin.version else ""
+        return f"{self.cubin.target} cubin{by}, sha256 {self.cubin.sha256[:16]}"
 
     @property
     def _names(self) -> list[str]:

@@ -84,6 +84,7 @@ def array(shape: tuple[int, ...] = (1024,), dtype: Any = "f4", home: Any = HOME)
     ],
 )
 def test_offsets_and_size_by_hand(types: list[str], offsets: tuple[int, ...], size: int) -> None:
+    """Field case C14."""
     layout = block(*types).layout
     assert (layout.offsets, layout.bytes) == (offsets, size)
 

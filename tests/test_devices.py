@@ -223,6 +223,7 @@ def test_a_repeated_launch_calls_the_driver_twice(fake: FakeDriver, no_ptxas: No
 
 
 def test_a_wrong_argument_launches_nothing(fake: FakeDriver, no_ptxas: None) -> None:
+    """Field case C15."""
     axpy = ptx.device("cuda:0").load(AXPY)["axpy"]
     other = ptx.device("cuda:1").array(np.ones(4, "f4"))
     for error, args, words in (
@@ -409,3 +410,10 @@ def test_arrays_of_a_gpu_are_no_arguments_of_the_emulator(fake: FakeDriver, toy:
 
     with pytest.raises(TypeError, match="argument x .* memory of a GPU"):
         axpy.launch(1, 32, [1, 1.0, Torch(), 0])
+
+
+def test_a_stream_of_another_device_is_refused(fake: FakeDriver, toy: Device) -> None:
+    axpy = toy.load(AXPY)["axpy"]
+    for stream in (ptx.device("cuda:0").stream(), ptx.device("emulator").stream(), 7):
+        with pytest.raises(TypeError, match="stream: takes .* of the same device"):
+            axpy.launch(1, 32, [0, 1.0, 0, 0], stream=stream)

@@ -79,6 +79,7 @@ def bound(
     ],
 )
 def test_an_error_has_its_name_words_and_call(fake: FakeDriver, code: int, words: str) -> None:
+    """Field case D13."""
     context = gpu.context(0)
     fake.failures["cuMemcpyHtoD"] = [code]
     fake.failures["cuMemsetD8"] = [code]
@@ -88,7 +89,7 @@ def test_an_error_has_its_name_words_and_call(fake: FakeDriver, code: int, words
 
 
 def test_a_code_that_nobody_knows(fake: FakeDriver) -> None:
-    """The bindings' enumeration refuses it by a ValueError; so does ours."""
+    """Field case D13. The bindings' enumeration refuses it by a ValueError; so does ours."""
     context = gpu.context(0)
     fake.failures["cuCtxSynchronize"] = [9999]
     with pytest.raises(
@@ -112,6 +113,7 @@ def test_out_of_memory_says_how_much_there_is(fake: FakeDriver) -> None:
 
 
 def test_without_cuda_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Field case C26."""
     for name in ("cuda", "cuda.bindings", "cuda.bindings.driver", "cuda.cuda"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(driver, "_api", None)
@@ -121,6 +123,8 @@ def test_without_cuda_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_libcuda(fake: FakeDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Field case C26."""
+
     def absent(flags: int) -> None:
         raise RuntimeError("libcuda.so.1: cannot open shared object file")
 
@@ -158,6 +162,7 @@ def test_limits_are_the_drivers(fake: FakeDriver) -> None:
 
 
 def test_importing_initialises_nothing() -> None:
+    """Field cases C23, C26."""
     code = "import sys, ptx.driver, ptx.gpu; print('cuda' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
@@ -170,6 +175,7 @@ def test_importing_initialises_nothing() -> None:
 
 @pytest.mark.parametrize("text", [PTX, PTX.encode(), PTX.encode() + b"\0"])
 def test_text_ends_in_exactly_one_nul(fake: FakeDriver, text: str | bytes) -> None:
+    """Field case C06."""
     image = gpu.terminated(text)
     assert image == PTX.encode() + b"\0"
     gpu.context(0).load(image)
@@ -178,6 +184,7 @@ def test_text_ends_in_exactly_one_nul(fake: FakeDriver, text: str | bytes) -> No
 
 @pytest.mark.parametrize("text", [".version 8.0\n\0.target", PTX + "\0\0", b"a\n\nb\0c\0"])
 def test_a_nul_inside_text_is_refused(text: str | bytes) -> None:
+    """Field case C06."""
     with pytest.raises(ValueError, match=r"holds a NUL in line \d"):
         gpu.terminated(text)
 
@@ -189,6 +196,7 @@ def test_the_bytes_of_a_cubin_are_untouched(fake: FakeDriver) -> None:
 
 
 def test_the_log_is_in_the_exception_up_to_its_reported_length(fake: FakeDriver) -> None:
+    """Field case C17."""
     fake.logs = (b"", b"ptxas application ptx input, line 5; error   : Unknown modifier '.b32'")
     fake.garbage = b"\xff\xfe rubbish of an earlier call"
     fake.failures["cuModuleLoadDataEx"] = [218]
@@ -199,6 +207,7 @@ def test_the_log_is_in_the_exception_up_to_its_reported_length(fake: FakeDriver)
 
 
 def test_an_empty_log_is_empty(fake: FakeDriver) -> None:
+    """Field case C17."""
     fake.garbage = b"rubbish"
     assert gpu.context(0).load(gpu.terminated(PTX)).log == ""
 
@@ -262,7 +271,7 @@ def test_a_cluster_goes_through_the_extended_launch(fake: FakeDriver) -> None:
 
 
 def test_each_thread_and_context_gets_the_right_one(fake: FakeDriver) -> None:
-    """A function of one context, launched while another is current, or in a new thread."""
+    """Field case C18. A function of one context, while another is current or in a new thread."""
     first, second = gpu.context(0), gpu.context(1)
     launches = [bound(one.load(gpu.terminated(PTX))) for one in (first, second)]
     for _ in range(2):
@@ -336,6 +345,7 @@ def test_events(fake: FakeDriver) -> None:
 
 
 def test_a_module_that_still_runs_is_unloaded_later(fake: FakeDriver) -> None:
+    """Field case C20."""
     context = gpu.context(0)
     stream = context.stream()
     module = context.load(gpu.terminated(PTX))
@@ -389,6 +399,7 @@ for name in ("cuModuleUnload", "cuMemFree", "cuStreamDestroy", "cuEventDestroy")
 
 
 def test_the_end_of_the_interpreter_is_silent() -> None:
+    """Field case C21."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", AT_EXIT.format(ptx=PTX)],
         capture_output=True, text=True, cwd=ROOT,
@@ -421,6 +432,7 @@ os.waitpid(child, 0)
     [(True, "LaunchError CUDA was initialised before os.fork"), (False, "works")],
 )
 def test_after_a_fork(before: bool, says: str) -> None:
+    """Field case C23."""
     done = subprocess.run(
         [sys.executable, "-c", FORKED.format(before=before)],
         capture_output=True, text=True, cwd=ROOT, timeout=60,

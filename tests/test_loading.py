@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import weakref
 from typing import Any
 
@@ -35,11 +36,14 @@ def ptxas_or_skip() -> None:
 
 
 def test_what_ptxas_makes_is_what_runs(fake: FakeDriver) -> None:
+    """Field case D10."""
     ptxas_or_skip()
     fake.cubin_bytes = len(ptx.assemble(AXPY, "sm_90").data)
     loaded = ptx.device("cuda:0").load(AXPY)
     assert loaded.cubin is not None and loaded.cubin.target == "sm_90"
     assert fake.images == [loaded.cubin.data]
+    digest = hashlib.sha256(fake.images[0]).hexdigest()[:16]
+    assert loaded.origin == f"sm_90 cubin by ptxas {loaded.cubin.version}, sha256 {digest}"
     info = loaded["axpy"].info
     assert info is not None and info.registers > 0
     assert list(loaded) == ["axpy"] and "axpz" not in loaded
@@ -88,6 +92,7 @@ def test_without_ptxas_the_driver_compiles(
     loaded = ptx.device("cuda:0").load(source)
     assert fake.images == [AXPY.encode()]
     assert loaded.cubin is None and loaded["axpy"].info is None
+    assert repr(loaded) == "<ptx module on cuda:0: axpy; PTX, compiled by the driver>"
     assert loaded.log == "0 bytes spilled"
 
 
@@ -128,6 +133,7 @@ def test_a_refusal_of_a_built_module_shows_the_line_of_python(fake: FakeDriver) 
 
 
 def test_an_old_driver_gets_a_cubin(fake: FakeDriver) -> None:
+    """Field case C03."""
     ptxas_or_skip()
     fake.cubin_bytes = len(ptx.assemble(AXPY, "sm_90").data)
     fake.failures["cuModuleLoadDataEx"] = [222]
@@ -140,6 +146,8 @@ def test_an_old_driver_gets_a_cubin(fake: FakeDriver) -> None:
 def test_an_old_driver_without_ptxas_reports_both(
     fake: FakeDriver, no_ptxas: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Field case C03."""
+
     def refuse(*_: Any) -> None:
         raise PtxError("ptxas was not found")
 
@@ -171,6 +179,7 @@ def test_an_unloaded_module_launches_no_more(fake: FakeDriver, no_ptxas: None) -
 def test_a_dropped_module_is_unloaded_when_its_work_is_done(
     fake: FakeDriver, no_ptxas: None
 ) -> None:
+    """Field case C20."""
     where = ptx.device("cuda:0")
     loaded = where.load(AXPY)
     gone = weakref.ref(loaded)

@@ -13,7 +13,7 @@ from typing import Any
 from ptx.emu import machine
 from ptx.emu.faults import EmulatorFault
 from ptx.emu.memory import Memory
-from ptx.errors import ArgumentValueError
+from ptx.errors import ArgumentTypeError, ArgumentValueError
 from ptx.geometry import Geometry, Limits, Packed
 from ptx.ir import Module
 
@@ -109,8 +109,11 @@ class EmulatedModule:
         self, name: str, geometry: Geometry, packed: Packed, stream: Any
     ) -> Callable[[], None]:
         function, device = self.module.kernels[name], self.device
-        if isinstance(stream, EmulatedStream) and stream.device is not device:
-            raise ArgumentValueError("the stream belongs to another device")
+        if stream is not None and getattr(stream, "device", None) is not device and stream != 0:
+            raise ArgumentTypeError(
+                "stream: takes stream() of the same device, the launch is on the emulator, "
+                f"got {type(stream).__name__}"
+            )
 
         def launch() -> None:
             if device.fault is not None:
