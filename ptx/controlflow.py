@@ -8,7 +8,7 @@ is nowhere) is kept in :attr:`Flow.faults` and the analysis goes on without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain
@@ -20,6 +20,7 @@ from ptx.ir import (
     Arguments,
     Block,
     Function,
+    Imm,
     Instruction,
     Label,
     Not,
@@ -36,7 +37,7 @@ from ptx.ir import (
     Vector,
     registers_of,
 )
-from ptx.isa import Variant
+from ptx.isa import Slot, Variant
 
 State = TypeVar("State")
 
@@ -82,7 +83,8 @@ class Scope:
 
     def declares(self, name: str) -> bool:
         """Whether `name` is a register of this very scope."""
-        numbered = self.ranges.get(name.rstrip("0123456789"))
+        prefix = name.rstrip("0123456789")
+        numbered = self.ranges.get(prefix)
         if numbered is not None and number_in(name, numbered) is not None:
             return True
         single = self.declared.get(name)
@@ -119,12 +121,47 @@ class BasicBlock:
     predecessors: list[int] = field(default_factory=list)
 
 
+class Access(NamedTuple):
+    """An address among an instruction's operands."""
+
+    position: int
+    slot: Slot
+    address: Addr
+    base: int
+    """The register that it starts from, or -1."""
+
+
+class Definitions:
+    """By register, the positions of the instructions that write it."""
+
+    def __init__(self, registers: int, writes: list[tuple[int, ...]]) -> None:
+        self._first = [-1] * registers
+        self._all: dict[int, list[int]] = {}
+        """Of registers that are written more than once."""
+        for position, written in enumerate(writes):
+            for register in written:
+                if self._first[register] < 0:
+                    self._first[register] = position
+                elif register in self._all:
+                    self._all[register].append(position)
+                else:
+                    self._all[register] = [self._first[register], position]
+
+    def __getitem__(self, register: int) -> Sequence[int]:
+        first = self._first[register]
+        return self._all.get(register) or ((first,) if first >= 0 else ())
+
+
 class _Shape(NamedTuple):
     """What the analysis needs of a variant, computed once."""
 
-    accesses: tuple[str, ...]
+    slots: tuple[Slot, ...]
     ends: str
     """``"branch"``, ``"return"``, ``"exit"``, ``"trap"``, ``"call"`` or ``""``."""
+
+
+_WRITTEN = Slot("d", "reg", access="w")
+"""Stands for the slots of an instruction that no row takes: nothing is known to be read."""
 
 
 @cache
@@ -135,7 +172,7 @@ def effects(variant: Variant) -> frozenset[str]:
 @cache
 def _shape(variant: Variant) -> _Shape:
     ends = effects(variant) & {"branch", "return", "exit", "trap", "call"}
-    return _Shape(tuple(slot.access for slot in variant.slots), next(iter(ends), ""))
+    return _Shape(variant.slots, next(iter(ends), ""))
 
 
 class Flow:
@@ -153,7 +190,8 @@ class Flow:
         self.faults: list[Fault] = []
         self.symbols: list[tuple[Symbol, Instruction, Scope]] = []
         """Every use of a name that is neither register nor label."""
-        self.targets: dict[int, list[str]] = {}
+        self.accesses: list[Access] = []
+        """Every address that an operand is."""
         self.label_at: dict[int, list[Label]] = {}
         """The labels in front of an instruction, by its position."""
         self._noreturn = noreturn
@@ -226,22 +264,25 @@ class Flow:
         reads: list[int] = []
         writes: list[int] = []
         shape = _shape(instruction.variant) if instruction.variant is not None else None
-        accesses = shape.accesses if shape else ("w",) * len(instruction.operands)
-        for access, operand in zip(accesses, instruction.operands, strict=False):
+        slots = shape.slots if shape else (_WRITTEN,) * len(instruction.operands)
+        for slot, operand in zip(slots, instruction.operands, strict=False):
             if type(operand) is Reg:
                 index = known.get(operand.name)
                 if index is None or operand.owner is not owner:
                     index = self._register(operand, instruction, scope)
                 if index < 0:
                     continue
+                access = slot.access
                 if access == "r":
                     reads.append(index)
                 else:
                     writes.append(index)
                     if access == "rw":
                         reads.append(index)
-            else:
-                self._collect(operand, access, instruction, scope, reads, writes)
+            elif type(operand) is Addr:
+                self._address(operand, slot, instruction, scope, reads)
+            elif type(operand) is not Imm:
+                self._collect(operand, slot.access, instruction, scope, reads, writes)
         guard = instruction.guard
         key = NO_GUARD
         if guard is not None:
@@ -255,6 +296,24 @@ class Flow:
         self.reads.append(tuple(reads))
         self.writes.append(tuple(writes))
         self.guards.append(key)
+
+    def _address(
+        self, operand: Addr, slot: Slot, instruction: Instruction, scope: Scope, reads: list[int]
+    ) -> None:
+        base = operand.base
+        index = -1
+        if type(base) is Reg:
+            known = scope.registers.get(base.name)
+            if known is None or base.owner is not self._owner:
+                known = self._register(base, instruction, scope)
+            index = known
+            if index >= 0:
+                reads.append(index)
+        elif type(base) is Symbol:
+            self.symbols.append((base, instruction, scope))
+        for part in operand.coordinates or ():
+            self._collect(part, "r", instruction, scope, reads, reads)
+        self.accesses.append(Access(len(self.instructions), slot, operand, index))
 
     def _collect(
         self,
@@ -274,9 +333,6 @@ class Flow:
                     writes.append(index)
                 if access != "w":
                     reads.append(index)
-        elif kind is Addr:
-            for part in (operand.base, *(operand.coordinates or ())):  # type: ignore[union-attr]
-                self._collect(part, "r", instruction, scope, reads, writes)
         elif kind is Vector or kind is Arguments:
             for item in operand.items:  # type: ignore[union-attr]
                 self._collect(item, access, instruction, scope, reads, writes)
@@ -435,13 +491,8 @@ class Flow:
         return finished[::-1]
 
     @cached_property
-    def definitions(self) -> list[list[int]]:
-        """By register, the positions of the instructions that write it."""
-        found: list[list[int]] = [[] for _ in self.registers]
-        for position, written in enumerate(self.writes):
-            for register in written:
-                found[register].append(position)
-        return found
+    def definitions(self) -> Definitions:
+        return Definitions(len(self.registers), self.writes)
 
     def definition(self, register: int) -> int | None:
         """The only instruction that writes `register`, unguarded; None where there is no such."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import cache
 
 from ptx import types
-from ptx.controlflow import Flow
-from ptx.ir import Addr, Imm, Instruction, Reg, Special, Symbol, Variable
-from ptx.isa import Slot, Variant
-from ptx.provenance import moved, of_symbol, origins, residues, variable_of
+from ptx.controlflow import Access, Flow
+from ptx.ir import Imm, Instruction, Reg, Special, Symbol, Variable
+from ptx.isa import Variant
+from ptx.provenance import of_symbol, origins, residues, variable_of
 from ptx.rules.rule import Findings, View, at, rule
 
 # ---------------------------------------------------------------- alignment
@@ -29,15 +29,16 @@ def access_bytes(variant: Variant) -> int:
     return max(1, types.bits(words[-1]) // 8) if words[-1] in types.FUNDAMENTAL else 0
 
 
-def _accesses(flow: Flow) -> Iterator[tuple[Instruction, Slot, Addr, int]]:
-    for _, instruction in flow.of("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix"):
+def _accesses(flow: Flow) -> Iterator[tuple[Instruction, Access, int]]:
+    """The accesses of memory of more than one byte, with that size."""
+    instructions = flow.instructions
+    for access in flow.accesses:
+        instruction = instructions[access.position]
         variant = instruction.variant
-        if variant is None:
-            continue
-        size = access_bytes(variant)
-        for slot, operand in zip(variant.slots, instruction.operands, strict=True):
-            if slot.kind == "addr" and isinstance(operand, Addr) and size > 1:
-                yield instruction, slot, operand, size
+        if variant is not None:
+            size = access_bytes(variant)
+            if size > 1:
+                yield instruction, access, size
 
 
 _ASSUMING = ", if the parameter points to the begin of an allocation"
@@ -66,19 +67,15 @@ ret;
 def misaligned(view: View) -> Findings:
     flow, named = view.flow, view.module.named
     accesses = list(_accesses(flow))
-    bases = {flow.number(address.base) for _, _, address, _ in accesses}
-    known = residues(flow, named, [b for b in bases if b is not None])
-    for instruction, _, address, size in accesses:
-        base = address.base
-        number = flow.number(base)
-        if number is not None and number in known:
-            value = known[number]
-        elif isinstance(base, Symbol):
-            value = of_symbol(flow, named, base)
-        else:
-            continue
-        value = moved(value, address.offset)
-        rest = value.rest % min(size, value.modulus)
+    known = residues(flow, named, {a.base for _, a, _ in accesses if a.base >= 0})
+    for instruction, access, size in accesses:
+        address = access.address
+        value = known.get(access.base)
+        if value is None:
+            if not isinstance(address.base, Symbol):
+                continue
+            value = of_symbol(flow, named, address.base)
+        rest = (value.rest + address.offset) % min(size, value.modulus)
         if rest:
             yield at(
                 instruction,
@@ -110,8 +107,13 @@ ret;
 )
 def underaligned_variable(view: View) -> Findings:
     flow = view.flow
-    for instruction, _, address, size in _accesses(flow):
-        symbol = address.base if isinstance(address.base, Symbol) else _moved_symbol(flow, address)
+    if not any(
+        isinstance(v, Variable) for v in (*view.function.variables, *view.module.named.values())
+    ):
+        return
+    for instruction, access, size in _accesses(flow):
+        base = access.address.base
+        symbol = base if isinstance(base, Symbol) else _moved_symbol(flow, access.base)
         if symbol is None:
             continue
         variable = variable_of(flow, view.module.named, symbol.name)
@@ -123,10 +125,9 @@ def underaligned_variable(view: View) -> Findings:
             )
 
 
-def _moved_symbol(flow: Flow, address: Addr) -> Symbol | None:
-    """The symbol whose address the only definition of the base moves into it."""
-    number = flow.number(address.base)
-    position = None if number is None else flow.definition(number)
+def _moved_symbol(flow: Flow, register: int) -> Symbol | None:
+    """The symbol whose address the only definition of a register moves into it."""
+    position = flow.definition(register) if register >= 0 else None
     if position is None or flow.instructions[position].opcode != "mov":
         return None
     source = flow.instructions[position].operands[1]
@@ -157,21 +158,17 @@ ret;
 )
 def wrong_space(view: View) -> Findings:
     flow = view.flow
-    uses = [
-        (instruction, slot, operand, number)
-        for instruction in flow.instructions
-        if instruction.variant is not None and _has_address(instruction.variant)
-        for slot, operand in zip(instruction.variant.slots, instruction.operands, strict=True)
-        if slot.kind == "addr" and isinstance(operand, Addr)
-        for number in [flow.number(operand.base)]
-        if number is not None
-    ]
-    known = origins(flow, view.module.named, {number for _, _, _, number in uses})
-    for instruction, slot, operand, number in uses:
-        origin = known.get(number)
-        if origin is None or not origin.space:
+    uses: dict[tuple[int, str], Access] = {}
+    for access in flow.accesses:
+        if access.base >= 0:
+            uses.setdefault((access.base, access.slot.space), access)
+    known = origins(flow, view.module.named, {base for base, _ in uses})
+    for (base, space), access in uses.items():
+        origin = known.get(base)
+        instruction, operand = flow.instructions[access.position], access.address
+        if origin is None or not origin.space or instruction.variant is None:
             continue
-        wanted, have = _root(slot.space), _root(origin.space)
+        wanted, have = _root(space), _root(origin.space)
         if wanted == "tmem":
             continue
         of = _root(origin.of)
@@ -201,11 +198,6 @@ def wrong_space(view: View) -> Findings:
 
 def _root(space: str) -> str:
     return space.partition("::")[0]
-
-
-@cache
-def _has_address(variant: Variant) -> bool:
-    return any(slot.kind == "addr" for slot in variant.slots)
 
 
 @rule(
@@ -259,22 +251,18 @@ def needless_cvta(view: View) -> Findings:
 def unconverted_pointer(view: View) -> Findings:
     flow = view.flow
     uses = [
-        (instruction, address, number)
-        for instruction, slot, address, _ in _accesses(flow)
-        if slot.space == "global"
-        for number in [flow.number(address.base)]
-        if number is not None
+        access for access in flow.accesses if access.base >= 0 and access.slot.space == "global"
     ]
-    known = origins(flow, view.module.named, {number for _, _, number in uses})
+    known = origins(flow, view.module.named, {access.base for access in uses})
     told: set[str] = set()
-    for instruction, address, number in uses:
-        origin = known.get(number)
+    for access in uses:
+        origin = known.get(access.base)
         if origin is not None and origin.space == "generic" and "parameter" in origin.why:
             if origin.why not in told:
                 told.add(origin.why)
                 yield at(
-                    instruction,
-                    f"{address.base} is a generic address ({origin.why}) used in .global: "
+                    flow.instructions[access.position],
+                    f"{access.address.base} is a generic address ({origin.why}) used in .global: "
                     "convert it with cvta.to.global",
                 )
 
@@ -390,12 +378,7 @@ def _narrow_sources(flow: Flow, operand: object, products: set[int]) -> set[int]
 def _address_sources(flow: Flow) -> set[int]:
     """The 64-bit registers that addresses are summed from."""
     found: set[int] = set()
-    waiting = [
-        flow.number(operand.base)
-        for instruction in flow.instructions
-        for operand in instruction.operands
-        if type(operand) is Addr
-    ]
+    waiting: list[int | None] = [access.base for access in flow.accesses if access.base >= 0]
     while waiting:
         number = waiting.pop()
         if number is None or number in found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptx import operands, targets
 from ptx.errors import PtxError
-from ptx.ir import Addr, Imm, Instruction, Reg, Symbol
+from ptx.ir import Imm, Instruction, Reg
 from ptx.requirements import Need, bare, needs_of, requirements, valid_targets
 from ptx.rules.rule import Finding, Findings, ModuleView, View, at, rule
 
@@ -40,15 +40,14 @@ def operand_kinds(view: View) -> Findings:
     good="ld.param.u64 %rd1, [p];\nld.global.u8 %r1, [%rd1+2147483647];\nret;",
 )
 def offset(view: View) -> Findings:
-    for instruction in view.flow.instructions:
-        for operand in instruction.operands:
-            kind = type(operand)
-            if (kind is Addr or kind is Symbol) and operand.offset not in OFFSET:  # type: ignore[union-attr]
-                value = operand.offset  # type: ignore[union-attr]
-                yield at(
-                    instruction,
-                    f"the offset {value} does not fit signed 32 bits; add it to the base",
-                )
+    flow = view.flow
+    found = [(flow.instructions[a.position], a.address.offset) for a in flow.accesses]
+    found += [(instruction, symbol.offset) for symbol, instruction, _ in flow.symbols]
+    for instruction, value in found:
+        if value not in OFFSET:
+            yield at(
+                instruction, f"the offset {value} does not fit signed 32 bits; add it to the base"
+            )
 
 
 @rule(
