@@ -87,7 +87,7 @@ def check(
 
 def _check_module(module: Module, target: str | None, lines: Sequence[str]) -> list[Diagnostic]:
     found: list[Diagnostic] = []
-    view = ModuleView(module, *_assumed(module, target))
+    view = _view(module, target)
     for rule in RULES.values():
         if rule.whole_module:
             for finding in rule.check(view):
@@ -130,7 +130,7 @@ _TELL_OPERANDS = {"offset", "barrier-number"}
 
 def check_function(function: Function, module: Module, built: bool = True) -> list[Diagnostic]:
     """What is wrong with one function of a module; `built`: by a program, not read from text."""
-    return list(_check(View(function, ModuleView(module, *_assumed(module, None)), built), ()))
+    return list(_check(View(function, _view(module, None), built), ()))
 
 
 def require_sound(function: Function, externals: Sequence[Variable] = ()) -> None:
@@ -153,16 +153,9 @@ def explain(name: str) -> str:
     return "\n\n".join(parts)
 
 
-def _assumed(module: Module, target: str | None) -> tuple[str | None, targets.Version | None]:
-    """The target and version that limits are judged by."""
-    target = target or module.target
+def _view(module: Module, target: str | None) -> ModuleView:
     version = targets.version(module.version) if module.version else None
-    if target is None:
-        try:
-            target = requirements(module).target
-        except PtxError:
-            target = None
-    return target, version
+    return ModuleView(module, target or module.target, version)
 
 
 def _check(view: View, lines: Sequence[str]) -> Iterator[Diagnostic]:

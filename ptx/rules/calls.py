@@ -35,7 +35,7 @@ ret;
     """A call names a function that the module neither defines nor declares. Declare what another
     module defines with `.extern .func`.""",
     bad=".visible .entry k()\n{\ncall g;  // here\nret;\n}",
-    good=".extern .func g;\n.visible .entry k()\n{\ncall g;\nret;\n}",
+    good=".func g\n{\nret;\n}\n.visible .entry k()\n{\ncall g;\nret;\n}",
 )
 def unknown_function(view: View) -> Findings:
     functions = [n for n, item in view.module.named.items() if isinstance(item, Function)]

@@ -5,17 +5,18 @@ from __future__ import annotations
 from math import prod
 
 from ptx.ir import Variable
-from ptx.rules.rule import Finding, Findings, View, at, rule
+from ptx.requirements import bare
+from ptx.rules.rule import Finding, Findings, ModuleView, View, at, rule
 
-STATIC_SHARED_BYTES = 48 * 1024
-"""What the .shared variables of one kernel may take, on every target: ptxas refuses more."""
+PORTABLE_SHARED_BYTES = 48 * 1024
+"""What the .shared variables of one kernel may take on targets without the suffix a."""
 
-SHARED_BYTES: dict[int, int] = {
+SHARED_KIB: dict[int, int] = {
     50: 48, 52: 48, 53: 48, 60: 48, 61: 48, 62: 48, 70: 96, 72: 96, 75: 64, 80: 163, 86: 99,
     87: 163, 88: 99, 89: 99, 90: 227, 100: 227, 103: 227, 110: 227, 120: 99, 121: 99,
 }  # fmt: skip
-"""KiB of shared memory that a CTA may have, static and dynamic (CUDA Programming Guide, compute
-capabilities)."""
+"""Shared memory that a CTA may have, static and dynamic (CUDA Programming Guide, compute
+capabilities). ptxas lets .shared variables take all of it on sm_90a, sm_100a ... sm_121a."""
 
 PARAMETER_BYTES = 4352
 """Up to PTX 8.0; the manual says 4096, ptxas takes 4352."""
@@ -26,10 +27,12 @@ CTA_THREADS = 1024
 
 @rule(
     "shared-size",
-    """The .shared variables of a kernel take more than 48 KB, which is all that may be declared.
-    More is had as dynamic shared memory: declare `.extern .shared .b8 name[];` (in Python
-    k.dynamic_shared) and let the launch give the bytes, up to the target's limit: 227 KB on sm_90
-    and sm_100, 163 KB on sm_80, 99 KB on sm_86, sm_89 and sm_120.""",
+    """The .shared variables of a kernel take more than the target has. Without the suffix a the
+    limit is 48 KB on every target; sm_90a, sm_100a, sm_103a and sm_110a take 227 KB, sm_120a and
+    sm_121a 99 KB. More than 48 KB is had everywhere as dynamic shared memory: declare `.extern
+    .shared .b8 name[];` (in Python k.dynamic_shared) and let the launch give the bytes, up to the
+    device's limit: 227 KB on sm_90 and sm_100, 163 KB on sm_80, 99 KB on sm_86, sm_89 and sm_120.
+    Where no target is given yet, more than 48 KB is a warning.""",
     bad="""
 .visible .entry k()
 {
@@ -48,6 +51,7 @@ mov.u32 %r1, tile;
 ret;
 }
 """,
+    severity="certainty",
 )
 def shared_size(view: View) -> Findings:
     if not view.function.entry:
@@ -60,22 +64,30 @@ def shared_size(view: View) -> Findings:
         if isinstance(variable, Variable) and variable.space == "shared":
             used.append(variable)
     total = sum(v.bytes for v in used)
-    if total > STATIC_SHARED_BYTES:
+    limit, dynamic = _shared_limits(view.module)
+    if total > PORTABLE_SHARED_BYTES and total > limit:
         largest = max(used, key=lambda v: v.bytes)
+        on = f" on {view.module.target}" if view.module.target else ""
+        hint = (
+            f"a CTA has at most {dynamic // 1024} KB{on}, dynamic included"
+            if total > dynamic
+            else f"dynamic shared memory, which the launch gives, goes up to {dynamic // 1024} KB"
+        )
         yield at(
             largest,
-            f"{view.function.name} declares {total} bytes of shared memory, the limit is "
-            f"{STATIC_SHARED_BYTES}; {_beyond(view, total)}",
+            f"{view.function.name} declares {total} bytes of shared memory, the limit{on} is "
+            f"{limit}; {hint}",
+            certain=view.module.target is not None or total > dynamic,
         )
 
 
-def _beyond(view: View, total: int) -> str:
-    limit = SHARED_BYTES.get(view.module.architecture or 0)
-    if limit is None:
-        return "dynamic shared memory, which the launch gives, can be larger"
-    if total > limit * 1024:
-        return f"a CTA has at most {limit} KB on {view.module.target}, dynamic included"
-    return f"dynamic shared memory, which the launch gives, goes up to {limit} KB"
+def _shared_limits(module: ModuleView) -> tuple[int, int]:
+    """Bytes that variables may take, and that a CTA may have in all."""
+    architecture = module.architecture
+    if architecture is None or module.target is None:
+        return PORTABLE_SHARED_BYTES, max(SHARED_KIB.values()) * 1024
+    dynamic = SHARED_KIB[architecture] * 1024
+    return (dynamic if bare(module.target)[-1] == "a" else PORTABLE_SHARED_BYTES), dynamic
 
 
 @rule(

@@ -40,7 +40,7 @@ class ModuleView:
     def __init__(self, module: Module, target: str | None, version: Version | None) -> None:
         self.module = module
         self.target = target
-        """The architecture that it is checked for; None where nothing settles it."""
+        """The target that it is checked for; None where neither it nor the caller gives one."""
         self.version = version
 
     @cached_property
@@ -65,7 +65,7 @@ class ModuleView:
 
     @cached_property
     def architecture(self) -> int | None:
-        """The number of the target, 90 for sm_90a."""
+        """The number of the target, 90 for sm_90a; None where no known target is given."""
         if self.target is None or bare(self.target) not in targets.INTRODUCED:
             return None
         return int("".join(c for c in bare(self.target) if c.isdigit()))

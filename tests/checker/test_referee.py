@@ -1,0 +1,71 @@
+"""ptxas on the rules' examples: which bad ones it refuses too, and that it takes the good ones."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ptx.errors import PtxError
+from ptx.rules import RULES, example
+from ptx.rules.limits import PORTABLE_SHARED_BYTES, SHARED_KIB
+from ptx.toolchain import find_tool
+
+REFUSED = set(
+    "syntax operands target barrier-number shared-size parameter-size conflicting-directives "
+    "unknown-function call-count call-argument unknown-register unknown-label duplicate-label "
+    "duplicate-name duplicate-definition unknown-symbol".split()
+)
+"""Rules whose bad example ptxas refuses."""
+
+TOLD = {"ignored-directive", "setmaxnreg-ignored", "accumulator-in-flight"}
+"""Those of which it says something, and goes on. Of all others it says nothing."""
+
+
+def ptxas(text: str, folder: Path, target: str = "sm_90a") -> tuple[bool, str]:
+    """Whether ptxas takes a module for `target`, and what it says."""
+    try:
+        tool = find_tool("ptxas")
+    except PtxError as error:
+        pytest.skip(error.message.splitlines()[0])
+    file = folder / "example.ptx"
+    file.write_text(text)
+    done = subprocess.run(
+        [tool.path, f"-arch={target}", file, "-o", folder / "example.cubin"],
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", [rule.name for rule in RULES.values() if rule.bad])
+def test_ptxas_on_the_bad_example(name: str, tmp_path: Path) -> None:
+    text = example(RULES[name].bad)
+    taken, said = ptxas(text, tmp_path)
+    assert taken == (name not in REFUSED), said
+    if taken:
+        assert bool(said) == (name in TOLD), said
+
+
+@pytest.mark.parametrize("name", [rule.name for rule in RULES.values() if rule.good])
+def test_ptxas_takes_the_good_example(name: str, tmp_path: Path) -> None:
+    assert ptxas(example(RULES[name].good), tmp_path) == (True, "")
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_86", "sm_90", "sm_90a", "sm_100a", "sm_120a"])
+def test_ptxas_has_the_same_limits_of_shared_memory(target: str, tmp_path: Path) -> None:
+    """The last size that ptxas takes is the last one that the checker takes, to the byte."""
+    from ptx import checker
+
+    limit = SHARED_KIB[int(target[3:].rstrip("a"))] * 1024
+    limit = limit if target[-1] == "a" else PORTABLE_SHARED_BYTES
+    for size, fits in ((limit, True), (limit + 1, False)):
+        text = (
+            f".version 9.0\n.target {target}\n.address_size 64\n.visible .entry k()\n{{\n"
+            f".shared .b8 tile[{size}];\n.reg .b32 %r<2>;\nmov.u32 %r1, tile;\n"
+            "st.shared.u8 [%r1], %r1;\nret;\n}\n"
+        )
+        assert ptxas(text, tmp_path, target)[0] == fits
+        errors = [d for d in checker.check(text) if d.severity == "error"]
+        assert ([d.name for d in errors] == []) == fits
