@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ptx.assembler import Cubin, assemble
     from ptx.builder import Kernel
     from ptx.checker import Diagnostic, check
+    from ptx.devices import device
     from ptx.errors import PtxError
     from ptx.ir import SINK, Module
     from ptx.text import parse
