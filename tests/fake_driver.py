@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import functools
+import os
 import re
 import struct
 import sys
@@ -193,6 +194,8 @@ class FakeDriver(types.ModuleType):
         self.functions: dict[int, tuple[int, str]] = {}
         self.events: dict[int, int | None] = {}
         self.streams: set[int] = {0}
+        self.gone = False
+        """The library has been unloaded: any call ends the process, with status 9."""
         self._thread = threading.local()
         self._next = 0x1000
         kind = ctypes.CFUNCTYPE(
@@ -229,6 +232,8 @@ class FakeDriver(types.ModuleType):
             return found
 
         def call(*arguments: Any) -> tuple[Any, ...]:
+            if self.gone:
+                os._exit(9)
             self.calls.append((name, *arguments))
             code = self._scripted(name)
             if code:

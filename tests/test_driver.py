@@ -386,8 +386,10 @@ def test_memory_is_given_back_and_errors_of_that_are_silent(fake: FakeDriver) ->
 
 
 AT_EXIT = """
+import atexit
 from tests import fake_driver
 fake = fake_driver.install(fake_driver.FakeDriver())
+atexit.register(lambda: setattr(fake, "gone", True))
 from ptx import gpu
 from ptx.arrays import Storage
 context = gpu.context(0)
