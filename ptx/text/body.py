@@ -113,6 +113,7 @@ class Body:
             if fault.name in self.complained:
                 return
             self.complained.add(fault.name)
+            fault.message = fault.scope.why_unknown(fault.name)
         self.report(fault)
 
     def resume(self, begin: int, start: int) -> int:

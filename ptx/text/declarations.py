@@ -242,7 +242,9 @@ class _Value:
         found: Imm | Symbol | Linked
         first, second = self.tokens[0], self.tokens[min(1, len(self.tokens) - 1)]
         if first.kind == "number" and second.text == "(":
-            mask = int(Imm(first.text).value)
+            mask = Imm(first.text).value
+            if isinstance(mask, float) or mask > 0xFF << 56:
+                raise Fault(f"{first.text} is no mask of a byte, as 0xFF00 is", first.start)
             self.at = 2
             inner = self.address()
             self.expect(")")
@@ -266,19 +268,21 @@ class _Value:
         self.at += 1
 
     def address(self) -> Symbol | Linked:
-        token = self.tokens[self.at]
-        self.at += 1
-        if token.kind != "name":
-            raise Fault(f"expected a name, got {quote(token)}", token.start)
-        generic = token.text == "generic" and self.tokens[self.at].text == "("
-        name = token.text
+        name = self.name()
+        generic = name == "generic" and self.tokens[self.at].text == "("
         if generic:
             self.at += 1
-            name = self.tokens[self.at].text
-            self.at += 1
+            name = self.name()
             self.expect(")")
         symbol = Symbol(name, self.offset(name))
         return Linked(symbol, True) if generic else symbol
+
+    def name(self) -> str:
+        token = self.tokens[self.at]
+        if token.kind != "name" or token.text == "_":
+            raise Fault(f"expected a name, got {quote(token)}", token.start)
+        self.at += 1
+        return token.text
 
     def offset(self, name: str) -> int:
         token = self.tokens[self.at]
@@ -290,6 +294,8 @@ class _Value:
         expression = Expression(self.tokens, self.at + 1)
         imm = expression.number().imm()
         self.at = expression.at
+        if imm.is_float:
+            raise Fault(f"an offset is an integer, got {imm}", token.start)
         return int(imm.value)
 
 

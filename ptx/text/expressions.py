@@ -61,9 +61,11 @@ class Expression:
                 left = _apply(token, left, self.number(level + 1))
 
     def _choice(self, condition: Number, token: Token) -> Number:
+        self._enter(token)
         chosen = self.number()
         self._expect(":")
         other = self.number()
+        self.depth -= 1
         taken = chosen if condition.value else other
         return Number(taken.value, taken.unsigned)
 
@@ -78,12 +80,15 @@ class Expression:
             raise Fault("an operand is missing", token.start)
         if token.text not in ("(", "-", "+", "!", "~"):
             raise Fault(f"expected an operand, got {quote(token)}", token.start)
-        self.depth += 1
-        if self.depth > DEPTH_LIMIT:
-            raise Fault(f"the expression nests more than {DEPTH_LIMIT} deep", token.start)
+        self._enter(token)
         found = self._parenthesised(token) if token.text == "(" else _sign(token, self._unary())
         self.depth -= 1
         return found
+
+    def _enter(self, token: Token) -> None:
+        self.depth += 1
+        if self.depth > DEPTH_LIMIT:
+            raise Fault(f"the expression nests more than {DEPTH_LIMIT} deep", token.start)
 
     def _parenthesised(self, opening: Token) -> Number:
         cast = self.tokens[self.at].text

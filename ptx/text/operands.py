@@ -212,7 +212,7 @@ class _Reader:
     def known(self, token: Token) -> Reg | Vector | Symbol | Special:
         found = self.scope.find(token.text)
         if found is None:
-            raise Unknown(token.text, self.scope.why_unknown(token.text), token.start)
+            raise Unknown(token.text, self.scope, token.start)
         return found
 
     def register(self) -> Reg:
@@ -266,9 +266,10 @@ class _Reader:
 class Unknown(Fault):
     """A name that nothing declares."""
 
-    def __init__(self, name: str, message: str, start: int) -> None:
-        super().__init__(message, start)
+    def __init__(self, name: str, scope: Scope, start: int) -> None:
+        super().__init__("", start)
         self.name = name
+        self.scope = scope
 
 
 def _select(operand: Reg | Vector | Symbol | Special, word: Token) -> Operand:
