@@ -27,6 +27,8 @@ class Scope:
         self.names: dict[str, Named] = {}
         self.ranges: dict[str, Registers] = {}
         """Numbered registers by what stands before the number."""
+        self.digits_before = False
+        """Whether that ends in a digit for some, as ``.reg .b32 %r1_2<8>`` would have it."""
         self.numbered: dict[str, list[str]] = {}
         """The other names that end in digits, by what may stand before a number."""
 
@@ -45,6 +47,7 @@ class Scope:
         if first is not None:
             return f"{spelled(declared)} declares {first} a second time"
         self.ranges[name] = declared
+        self.digits_before |= name[-1].isdigit()
         return ""
 
     def _registers(self, declared: Registers) -> Reg | Vector:
@@ -80,14 +83,16 @@ class Scope:
     def find(self, name: str) -> Named | Special | None:
         """What `name` is here, or None."""
         scope: Scope | None = self
+        stem = name.rstrip("0123456789")
         while scope is not None:
             found = scope.names.get(name)
             if found is not None:
                 return found
-            for prefix in prefixes(name):
-                declared = scope.ranges.get(prefix)
-                if declared is not None and index_in(name, declared) is not None:
-                    return Reg(name, declared.type, scope=scope.number)
+            if scope.ranges and stem != name:
+                for prefix in prefixes(name) if scope.digits_before else (stem,):
+                    declared = scope.ranges.get(prefix)
+                    if declared is not None and index_in(name, declared) is not None:
+                        return Reg(name, declared.type, scope=scope.number)
             scope = scope.outer
         return Special(name) if name in isa.SPECIAL else None
 

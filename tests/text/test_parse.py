@@ -252,3 +252,9 @@ def test_functions() -> None:
     assert k.directives == (("maxntid", (256, 1, 1)), ('pragma "x";', ()), ("noreturn", ()))  # type: ignore[union-attr]
     assert later.params[0].align == 64 and later.body is None  # type: ignore[union-attr]
     assert parse(print_module(found)) == found
+
+
+def test_a_range_may_be_named_with_a_digit_at_its_end() -> None:
+    found = body(".reg .f32 %s1<5>, %s<3>; mov.f32 %f1, %s12; mov.f32 %f1, %s2;")
+    values = [s.operands[1] for s in found if isinstance(s, Instruction)]
+    assert values == [Reg("%s12", "f32"), Reg("%s2", "f32")]
