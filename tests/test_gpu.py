@@ -428,8 +428,13 @@ print(ptx.device("cuda:0").array([1.0]).numpy())
 
 def process(code: str) -> list[str]:
     """What another process prints; it ends well, and silently on its error stream."""
+    # Python 3.12 warns of every fork of a process with threads, which the driver has.
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=120
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
