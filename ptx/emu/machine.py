@@ -147,8 +147,8 @@ def launch(
     param_bytes: bytes,
     shared_bytes: int = 0,
     cluster: Dim | None = None,
+    memory: Memory | None = None,
     *,
-    memory: Memory,
     order: str | int = "fixed",
     step_limit: int = STEP_LIMIT,
     report: bool = False,
@@ -161,6 +161,7 @@ def launch(
     runs.
     """
     kernel = module.functions[function] if isinstance(function, str) else function
+    memory = memory if memory is not None else Memory()
     program = image_of(module, memory).program(kernel)
     _check_shape(kernel, grid, block, cluster)
     if len(param_bytes) < program.parameter_bytes:
