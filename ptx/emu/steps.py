@@ -52,9 +52,11 @@ def constant(type: str, operand: Imm) -> Any:
             double = np.array(int(operand.text[2:], 16), np.uint64).view(np.float64)[()]
             return double if type == "f64" else double.astype(np.float32)
         return kind(value)
+    width = types.bits(type)
+    if operand.is_float and width in (32, 64):
+        return constant(f"f{width}", operand).view(kind)
     if operand.is_float:
         raise Unmodelled(f"the literal {operand} stands where .{type} is read")
-    width = types.bits(type)
     return np.array(int(value) & ((1 << width) - 1), f"u{width // 8}").view(kind)[()]
 
 

@@ -1,7 +1,7 @@
 """Arithmetic on f16 and bf16, alone and in pairs (PTX ISA 9.0, section 9.7.4 and 9.7.5).
 
-Operands go to float64, where sums, products and fma of these formats are exact or so close that the
-one rounding to the target is right; a NaN result is 0x7FFF.
+Operands go to float64, where products are exact and sums are so close that one rounding to the
+target is right, given the sign of the sum's error; a NaN result is 0x7FFF.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ptx.emu.semantics.rounding import FORMATS, overflowed, quantised
+from ptx.emu.semantics.rounding import FORMATS, overflowed, quantised, two_sum
 from ptx.emu.semantics.rules import Array, Meaning, Words, halves, packed, same
 
 NAN_16 = np.uint16(0x7FFF)
@@ -23,10 +23,10 @@ def widened(bits: Array, form: str) -> Array:
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
 
 
-def narrowed(value: Array, form: str, mode: str = "rn") -> Array:
-    """float64 rounded once to 16-bit patterns; NaN is 0x7FFF."""
+def narrowed(value: Array, form: str, mode: str = "rn", error: Array | None = None) -> Array:
+    """float64 (with the sign of its error) rounded once to 16-bit patterns; NaN is 0x7FFF."""
     to = FORMATS[form]
-    rounded = overflowed(quantised(value, to, mode), to, mode)
+    rounded = overflowed(quantised(value, to, mode, error), to, mode)
     if form == "f16":
         bits = rounded.astype(np.float16).view(np.uint16)
     else:
@@ -64,11 +64,15 @@ def _operation(words: Words, count: int, operation: Callable[..., Array]) -> Mea
         if "ftz" in words:
             values = [_flushed(value, form) for value in values]
         result = operation(*values)
+        error = None
+        if count == 3:
+            error = two_sum(values[0] * values[1], values[2])[1]
+            error = np.where(np.isfinite(result), error, 0.0)
         if "ftz" in words:
             result = np.where(
                 np.abs(result) < FORMATS[form].smallest_normal, np.copysign(0.0, result), result
             )
-        rounded = narrowed(result, form, words.rounding)
+        rounded = narrowed(result, form, words.rounding, error)
         if "sat" in words:
             clipped = narrowed(np.clip(widened(rounded, form), 0.0, 1.0), form)
             return np.where(np.isnan(result) | (result <= 0), np.uint16(0), clipped)

@@ -92,7 +92,10 @@ def quantised(s: Array, form: Format, mode: str, error: Array | None = None) -> 
         else:
             exact = rest == 0
             away = {"rm": toward < 0, "rp": toward > 0, "rz": toward * np.sign(s) < 0}[mode]
-            whole += np.where(exact & away, toward, 0.0)
+            # Below a power of two the steps are half as long, but for the lowest binade.
+            edge = (np.abs(whole) == 2.0 ** (form.precision - 1)) & (toward * s < 0)
+            edge &= quantum > form.least_exponent + 1 - form.precision
+            whole += np.where(exact & away, np.where(edge, 0.5 * toward, toward), 0.0)
     result = np.ldexp(whole, quantum)
     return np.where(np.isfinite(s) & (s != 0), np.copysign(result, s), s)
 
