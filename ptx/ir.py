@@ -133,6 +133,8 @@ class Variable:
     attributes: str = ""
     """What else stands between space and type, verbatim, as ``.attribute(.managed)``."""
     place: Place | None = field(default=None, compare=False)
+    scope: int = 0
+    """Which inner scope of its function declares it, as :attr:`Reg.scope`."""
 
     @property
     def element_bytes(self) -> int:

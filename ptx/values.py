@@ -201,16 +201,18 @@ class Symbol:
     offset: int = 0
     space: str | None = field(default=None, compare=False)
     """The state space it lies in, where known."""
+    scope: int = 0
+    """Which scope declares the variable, as :attr:`Reg.scope`; 0 also for the module's."""
 
     def __str__(self) -> str:
         # ptxas refuses tile-4; it wants tile+-4.
         return f"{self.name}+{self.offset}" if self.offset else self.name
 
     def __add__(self, offset: int) -> Symbol:
-        return Symbol(self.name, self.offset + offset, self.space)
+        return Symbol(self.name, self.offset + offset, self.space, self.scope)
 
     def __sub__(self, offset: int) -> Symbol:
-        return Symbol(self.name, self.offset - offset, self.space)
+        return Symbol(self.name, self.offset - offset, self.space, self.scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +226,7 @@ class Addr:
     def __post_init__(self) -> None:
         if type(self.base) is Symbol and self.base.offset:
             object.__setattr__(self, "offset", self.offset + self.base.offset)
-            object.__setattr__(self, "base", Symbol(self.base.name, 0, self.base.space))
+            object.__setattr__(self, "base", self.base - self.base.offset)
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, int):

@@ -296,7 +296,7 @@ class Body:
             self.registers(token.start)
         elif token.text[1:] in SPACES:
             cursor.next()
-            for variable in variables(cursor, "", "", token.text[1:]):
+            for variable in variables(cursor, "", "", token.text[1:], self.scope.number):
                 if reason := self.scope.declare_variable(variable.name, variable.space):
                     raise Fault(reason, token.start)
                 self.found.append(variable)

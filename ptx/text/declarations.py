@@ -126,7 +126,9 @@ class Cursor:
 # ---------------------------------------------------------------- variables
 
 
-def variables(cursor: Cursor, linkage: str, attributes: str, space: str) -> list[Variable]:
+def variables(
+    cursor: Cursor, linkage: str, attributes: str, space: str, scope: int = 0
+) -> list[Variable]:
     """The variables of one declaration, from behind its state space to its semicolon."""
     place = cursor.source.place(cursor.start)
     align, vector = None, None
@@ -148,7 +150,9 @@ def variables(cursor: Cursor, linkage: str, attributes: str, space: str) -> list
         shape = _shape(cursor)
         initial = _initial(cursor) if cursor.take("=") else None
         found.append(
-            Variable(space, type, name, shape, align, vector, linkage, initial, attributes, place)
+            Variable(
+                space, type, name, shape, align, vector, linkage, initial, attributes, place, scope
+            )
         )
         if not cursor.take(","):
             break

@@ -60,7 +60,7 @@ class Scope:
     def declare_variable(self, name: str, space: str) -> str:
         if reason := self._taken(name):
             return reason
-        self._add(name, Symbol(name, 0, space))
+        self._add(name, Symbol(name, 0, space, self.number))
         return ""
 
     def declare_function(self, name: str) -> None:

@@ -29,6 +29,7 @@ from ptx.ir import (
     Special,
     Symbol,
     Targets,
+    Variable,
     Vector,
 )
 from ptx.text import parse, print_module
@@ -185,6 +186,19 @@ def test_inner_scopes_shadow() -> None:
         ("%r1", "b32", 0),
     ]  # fmt: skip
     assert len(set(map(id, regs))) >= 4 and regs[0] == regs[-1] != regs[2] != regs[3]
+
+
+def test_variables_of_inner_scopes_are_told_apart() -> None:
+    text = """{ .param .b32 x; st.param.b32 [x], %r1; } { .param .b64 x; st.param.b64 [x+8], %rd1; }
+    { .param .b32 y; st.param.b32 [y], %r1; }"""
+    blocks = [block for block in body(text) if isinstance(block, Block)]
+    for number, block in enumerate(blocks, 1):
+        variable, store = block.body
+        assert isinstance(variable, Variable) and isinstance(store, Instruction)
+        address = store.operands[0]
+        assert isinstance(address, Addr) and isinstance(address.base, Symbol)
+        assert (address.base.name, address.base.scope) == (variable.name, variable.scope)
+        assert variable.scope == number and address.base.space == "param"
 
 
 def test_statements_that_are_no_instructions() -> None:
