@@ -7,6 +7,7 @@ PTX silences that rule there; in Python the caller filters by :attr:`Diagnostic.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -146,7 +147,7 @@ def explain(name: str) -> str:
     rule = RULES.get(name)
     if rule is None:
         raise PtxError(f"no rule is named {name}; rules are {', '.join(RULES)}")
-    parts = [f"{name}: {rule.about}"]
+    parts = [textwrap.fill(f"{name}: {rule.about}", 96, break_on_hyphens=False)]
     for title, text in (("Bad", rule.bad), ("Good", rule.good)):
         if text:
             parts.append(f"{title}:\n" + "\n".join(f"    {line}" for line in text.splitlines()))

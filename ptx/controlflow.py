@@ -14,7 +14,6 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
-from ptx.errors import Place
 from ptx.ir import (
     Addr,
     Arguments,
@@ -26,6 +25,7 @@ from ptx.ir import (
     Not,
     Operand,
     Pair,
+    Parameter,
     Prototype,
     Reg,
     Registers,
@@ -49,8 +49,7 @@ class Fault(NamedTuple):
 
     rule: str
     message: str
-    place: Place | None
-    source: str
+    statement: Statement
 
 
 class Scope:
@@ -82,13 +81,14 @@ class Scope:
         return None
 
     def declares(self, name: str) -> bool:
-        """Whether `name` is a register of this very scope."""
+        """Whether `name` is a register of this very scope; ``v.x`` is a part of a vector."""
         prefix = name.rstrip("0123456789")
         numbered = self.ranges.get(prefix)
         if numbered is not None and number_in(name, numbered) is not None:
             return True
-        single = self.declared.get(name)
-        if isinstance(single, Registers):
+        vector, dot, _ = name.partition(".")
+        single = self.declared.get(vector)
+        if isinstance(single, Registers) and bool(dot) == (single.vector is not None):
             return True
         numbered = self.range_of(name)
         return numbered is not None and number_in(name, numbered) is not None
@@ -243,8 +243,7 @@ class Flow:
         scope.ranges[name] = declared
 
     def _fault(self, rule: str, message: str, statement: Statement) -> None:
-        place = getattr(statement, "place", None)
-        self.faults.append(Fault(rule, message, place, spell(statement)))
+        self.faults.append(Fault(rule, message, statement))
 
     def _walk(self, body: Iterable[Statement], scope: Scope) -> None:
         for statement in body:
@@ -498,6 +497,19 @@ class Flow:
         """The only instruction that writes `register`, unguarded; None where there is no such."""
         written = self.definitions[register]
         return written[0] if len(written) == 1 and self.guards[written[0]] < 0 else None
+
+    def variable(self, instruction: Instruction, name: str) -> Variable | Parameter | None:
+        """The variable or parameter of the function that a name means in one instruction."""
+        scope = self._scopes.get(id(instruction))
+        found = scope.find(name) if scope is not None else None
+        if isinstance(found, Variable):
+            return found
+        parameters = self.function.params + self.function.results
+        return next((p for p in parameters if p.name == name), None)
+
+    @cached_property
+    def _scopes(self) -> dict[int, Scope]:
+        return {id(instruction): scope for _, instruction, scope in self.symbols}
 
     def number(self, operand: object) -> int | None:
         """The number of a register that the function's outermost scope declares."""

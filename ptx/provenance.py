@@ -60,12 +60,13 @@ def solve(
     return known
 
 
-def variable_of(flow: Flow, named: Named, name: str) -> Variable | Parameter | None:
-    """The variable or parameter that a name means in a function."""
-    own: tuple[Variable | Parameter, ...] = (*flow.function.variables, *flow.function.params)
-    for one in own:
-        if one.name == name:
-            return one
+def variable_of(
+    flow: Flow, named: Named, instruction: Instruction, name: str
+) -> Variable | Parameter | None:
+    """The variable or parameter that a name means in one instruction."""
+    own = flow.variable(instruction, name)
+    if own is not None:
+        return own
     found = named.get(name)
     return found if isinstance(found, Variable) else None
 
@@ -112,7 +113,7 @@ def _origin(flow: Flow, named: Named, position: int, known: Mapping[int, Origin]
     instruction = flow.instructions[position]
     opcode, operands = instruction.opcode, instruction.operands
     if opcode == "mov" and isinstance(operands[1], Symbol):
-        return _origin_of_symbol(flow, named, operands[1])
+        return _origin_of_symbol(flow, named, instruction, operands[1])
     if opcode == "cvta":
         words = instruction.words
         space = next((w for w in words if w in _SPACES), "")
@@ -147,8 +148,8 @@ def _origin(flow: Flow, named: Named, position: int, known: Mapping[int, Origin]
 _SPACES = ("global", "shared", "local", "const", "param", "shared::cta", "shared::cluster")
 
 
-def _origin_of_symbol(flow: Flow, named: Named, symbol: Symbol) -> Origin:
-    found = variable_of(flow, named, symbol.name)
+def _origin_of_symbol(flow: Flow, named: Named, instruction: Instruction, symbol: Symbol) -> Origin:
+    found = variable_of(flow, named, instruction, symbol.name)
     if isinstance(found, Variable):
         return Origin(found.space, why=f"the offset of {symbol.name} in .{found.space}")
     if isinstance(found, Parameter) and flow.function.entry:
@@ -231,7 +232,7 @@ def _residue(
         if isinstance(operand, Imm) and not operand.is_float:
             sources.append(residue(int(operand.value)))
         elif isinstance(operand, Symbol):
-            sources.append(of_symbol(flow, named, operand))
+            sources.append(of_symbol(flow, named, instruction, operand))
         else:
             number = flow.number(operand)
             if number is None:
@@ -247,9 +248,9 @@ def _kinds(instruction: Instruction) -> set[str]:
     return {types.kind(word) for word in instruction.words if word in types.FUNDAMENTAL}
 
 
-def of_symbol(flow: Flow, named: Named, symbol: Symbol) -> Residue:
+def of_symbol(flow: Flow, named: Named, instruction: Instruction, symbol: Symbol) -> Residue:
     """Of a symbol's address: its declared alignment is all that is sure."""
-    found = variable_of(flow, named, symbol.name)
+    found = variable_of(flow, named, instruction, symbol.name)
     if found is None:
         return ANY
     modulus = min(found.alignment, LARGEST_MODULUS)

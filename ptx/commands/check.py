@@ -1,7 +1,8 @@
 """Check a file of PTX.
 
-Prints FILE:LINE:COLUMN: error: MESSAGE for each finding. Exits with 1 where there are errors, 0
-where there are none, 2 where the file cannot be read.
+Prints FILE:LINE:COLUMN: error: MESSAGE [RULE] for each finding. Exits with 1 where there are
+errors, 0 where there are none, 2 where the file cannot be read. --explain RULE tells what a rule is
+about, with an example that breaks it and one that does not.
 """
 
 from __future__ import annotations
@@ -9,16 +10,23 @@ from __future__ import annotations
 import argparse
 
 from ptx.commands import read, text_of
+from ptx.errors import PtxError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="PTX text; - is standard input")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="PTX text; - is standard input")
     parser.add_argument("--target", help="check for this target too, as sm_90a")
+    parser.add_argument("--explain", metavar="RULE", help="tell about a rule of the checker")
 
 
 def run(options: argparse.Namespace) -> int:
-    from ptx.checker import check
+    from ptx.checker import check, explain
 
+    if options.explain is not None:
+        print(explain(options.explain))
+        return 0
+    if options.file is None:
+        raise PtxError("check takes a FILE, or --explain RULE")
     text = text_of(read(options.file))
     found = check(text, options.target, file=options.file)
     for one in found:

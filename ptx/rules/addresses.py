@@ -74,7 +74,7 @@ def misaligned(view: View) -> Findings:
         if value is None:
             if not isinstance(address.base, Symbol):
                 continue
-            value = of_symbol(flow, named, address.base)
+            value = of_symbol(flow, named, instruction, address.base)
         rest = (value.rest + address.offset) % min(size, value.modulus)
         if rest:
             yield at(
@@ -113,10 +113,11 @@ def underaligned_variable(view: View) -> Findings:
         return
     for instruction, access, size in _accesses(flow):
         base = access.address.base
-        symbol = base if isinstance(base, Symbol) else _moved_symbol(flow, access.base)
-        if symbol is None:
+        found = (instruction, base) if isinstance(base, Symbol) else _moved(flow, access.base)
+        if found is None:
             continue
-        variable = variable_of(flow, view.module.named, symbol.name)
+        where, symbol = found
+        variable = variable_of(flow, view.module.named, where, symbol.name)
         if isinstance(variable, Variable) and variable.alignment < size:
             yield at(
                 instruction,
@@ -125,13 +126,14 @@ def underaligned_variable(view: View) -> Findings:
             )
 
 
-def _moved_symbol(flow: Flow, register: int) -> Symbol | None:
-    """The symbol whose address the only definition of a register moves into it."""
+def _moved(flow: Flow, register: int) -> tuple[Instruction, Symbol] | None:
+    """The symbol whose address the only definition of a register moves into it, with the move."""
     position = flow.definition(register) if register >= 0 else None
     if position is None or flow.instructions[position].opcode != "mov":
         return None
-    source = flow.instructions[position].operands[1]
-    return source if isinstance(source, Symbol) else None
+    instruction = flow.instructions[position]
+    source = instruction.operands[1]
+    return (instruction, source) if isinstance(source, Symbol) else None
 
 
 # ---------------------------------------------------------------- spaces
@@ -169,7 +171,8 @@ def wrong_space(view: View) -> Findings:
         if origin is None or not origin.space or instruction.variant is None:
             continue
         wanted, have = _root(space), _root(origin.space)
-        if wanted == "tmem":
+        # A tensor map's address is generic, whatever space the copy is in.
+        if wanted == "tmem" or access.slot.role == "tensor map":
             continue
         of = _root(origin.of)
         if have == "generic":

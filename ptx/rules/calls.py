@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 
 from ptx import types
-from ptx.controlflow import Scope
 from ptx.ir import (
     Arguments,
     Function,
@@ -17,7 +16,6 @@ from ptx.ir import (
     Prototype,
     Reg,
     Symbol,
-    Variable,
 )
 from ptx.rules.rule import Findings, View, at, rule
 
@@ -105,27 +103,21 @@ ret;
 }""",
 )
 def call_argument(view: View) -> Findings:
-    scopes = {id(instruction): scope for _, instruction, scope in view.flow.symbols}
     for instruction, results, arguments, callee in _calls(view):
-        scope = scopes.get(id(instruction))
         pairs = [*zip(arguments, callee[1], strict=False), *zip(results, callee[0], strict=False)]
         for given, wanted in pairs:
-            if reason := _misfit(view, scope, given, wanted):
+            if reason := _misfit(view, instruction, given, wanted):
                 yield at(instruction, f"{_name(instruction)}: {reason}")
 
 
-def _misfit(view: View, scope: Scope | None, given: Operand, wanted: Parameter) -> str:
+def _misfit(view: View, instruction: Instruction, given: Operand, wanted: Parameter) -> str:
     """Why an argument may not be handed over for a parameter."""
     if isinstance(given, Reg):
         if not types.accepts(wanted.type, given.type) or wanted.count is not None:
             return f"{wanted.name} is .{wanted.type}, the call gives {given} (.{given.type})"
     if isinstance(given, Imm) or not isinstance(given, Symbol):
         return ""
-    variable = scope.find(given.name) if scope is not None else None
-    own: Variable | Parameter | None = variable if isinstance(variable, Variable) else None
-    if own is None:
-        parameters = view.function.params + view.function.results
-        own = next((p for p in parameters if p.name == given.name), None)
+    own = view.flow.variable(instruction, given.name)
     if own is None:
         return ""
     if own.bytes != wanted.bytes:

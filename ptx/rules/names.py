@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from ptx.ir import Addr, Arguments, Function, Label, Registers, Symbol, Variable
+from ptx.ir import Function, Label, Registers, Variable
 from ptx.names import why_no_name
 from ptx.rules.rule import Finding, Findings, ModuleView, View, at, items_named, rule
 
@@ -12,7 +12,7 @@ from ptx.rules.rule import Finding, Findings, ModuleView, View, at, items_named,
 def _faults(view: View, name: str) -> Findings:
     for fault in view.flow.faults:
         if fault.rule == name:
-            yield Finding(fault.message, fault.place)
+            yield at(fault.statement, fault.message)
 
 
 @rule(
@@ -103,8 +103,8 @@ def _defines(item: Function | Variable) -> bool:
 
 @rule(
     "unknown-symbol",
-    """An instruction names a variable, a parameter or a function that neither the function nor the
-    module declares.""",
+    """An instruction names a variable or a parameter that neither its function nor the module
+    declares.""",
     bad="ld.param.u64 %rd1, [q];  // here\nret;",
     good="ld.param.u64 %rd1, [p];\nret;",
 )
@@ -115,15 +115,12 @@ def unknown_symbol(view: View) -> Findings:
         name = symbol.name
         if name in own or name in module or isinstance(scope.find(name), Variable):
             continue
+        if instruction.opcode == "call" and symbol in instruction.operands:
+            continue  # the rule unknown-function
         known = [*own, *module, *(v.name for v in view.function.variables)]
         near = difflib.get_close_matches(name, known, n=3)
         hint = f"; near: {', '.join(near)}" if near else ""
-        what = "function" if _is_callee(instruction.operands, symbol) else "variable or parameter"
-        yield at(instruction, f"no {what} is named {name} here{hint}")
-
-
-def _is_callee(operands: tuple[object, ...], symbol: Symbol) -> bool:
-    return symbol in operands and any(isinstance(o, Arguments | Addr) for o in operands)
+        yield at(instruction, f"no variable or parameter is named {name} here{hint}")
 
 
 @rule(
