@@ -3369,10 +3369,10 @@ class _red_and:
     b64: _applypriority_L2__evict_normal
 
 class _red_async_mmio_release_gpu_global:
-    add: _cp_reduce_async_bulk_shared__cluster_shared__cta_mbarrier__complete_tx__bytes_add
+    add: _multimem_red_global_max
 
 class _red_async_mmio_release_gpu:
-    add: _cp_reduce_async_bulk_shared__cluster_shared__cta_mbarrier__complete_tx__bytes_add
+    add: _multimem_red_global_max
     global_: _red_async_mmio_release_gpu_global
 
 class _red_async_mmio_release:

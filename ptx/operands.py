@@ -248,23 +248,25 @@ def _address(slot: Slot, operand: Operand, variant: Variant) -> str:
             return f"expected an address register of 64 or 32 bits, got {describe(base)}"
         if bits(base.type) == 32 and space in ("generic", "global"):
             return f"expected a 64-bit address in .{space}, got {describe(base)}"
-        if reason := _provenance(base.space, space, str(base)):
+        if reason := _provenance(base.space, space, str(base), slot.role):
             return reason
     elif isinstance(base, Symbol):
-        if reason := _provenance(base.space, space, base.name):
+        if reason := _provenance(base.space, space, base.name, slot.role):
             return reason
     elif space != "local":
         return f"a literal address is legal in .local alone, got {operand}"
     return _coordinates(slot, operand, variant)
 
 
-def _provenance(have: str | None, want: str, name: str) -> str:
+def _provenance(have: str | None, want: str, name: str, role: str = "") -> str:
     """Why an address known to lie in `have` may not be used in `want`; "" where it may."""
     if have is None or have == "generic":
         return ""
     root, wanted = have.partition("::")[0], want.partition("::")[0]
     if root == wanted:
         return ""
+    if role == "barrier" and root != "shared":
+        return f"{name} lies in .{have}, an mbarrier in .shared"
     if wanted == "generic":
         return (
             ""

@@ -1,4 +1,4 @@
-"""Asynchronous copies (PTX ISA 9.0, section 9.7.9.25 to 9.7.9.28): cp.async, bulk and tensor copies."""
+"""Asynchronous copies (PTX ISA 9.0, sections 9.7.9.25 and 9.7.9.26): cp.async, bulk and tensor copies."""
 
 from ptx.isa.notation import common, row
 
@@ -19,7 +19,7 @@ row("cp.async.wait_group  groups", groups=NATURAL, sm=80, ptx="7.0", effect="wai
 row("cp.async.wait_all", sm=80, ptx="7.0", effect="wait cp.async")
 row("cp.async.mbarrier.arrive{.noinc}{.smem}.b64  [mbar]", sm=80, ptx="7.0", effect="signal cp.async")
 
-# ---------------------------------------------------------------- 9.7.9.25.4 bulk copies
+# ---------------------------------------------------------------- 9.7.9.25.4.1 cp.async.bulk
 SIZE = range(16, 2**31, 16)
 INTO = common(size=SIZE, sm=90, effect="async bulk mbarrier")
 OUT = common(size=SIZE, sm=90, ptx="8.0", effect="async bulk group")
@@ -39,7 +39,7 @@ for op, type in (("and or xor", "b32"), ("add", "u32 s32 u64"), ("inc dec", "u32
 for op, type in (("and or xor", "b32 b64"), ("add", "u32 s32 u64 f32 f64"), ("inc dec", "u32"), ("min max", "u32 s32 u64 s64 f16 bf16"), ("add.noftz", "f16 bf16")):
     row("cp.reduce.async.bulk.global.shared::cta.bulk_group{.hint}.op.type  [dst:global], [src:shared], size:u32" + POLICY, op=op, type=type, **OUT)
 
-# ---------------------------------------------------------------- 9.7.9.27 tensor copies
+# ---------------------------------------------------------------- 9.7.9.25.5 cp.async.bulk.tensor and its kin
 # c: the coordinates; offset: how far im2col goes from the corner of the bounding box.
 # mode, dimensions, coordinates, offsets, and what it needs: the target into shared::cta, else the target and version
 TENSOR_MODES = (
@@ -60,7 +60,7 @@ for mode, dim in (("{.tile}", "1 2 3 4 5"), (".im2col_no_offs", "3 4 5")):
     row(f"cp.reduce.async.bulk.tensor.<dim>d.global.shared::cta.op{mode}.bulk_group{{.hint}}  [map:global, c:s32*dim], [src:shared]{POLICY}", dim=dim, op="add min max inc dec and or xor", sm=90, ptx="8.0", effect="async bulk group")
 row("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group{.hint}  [map:global, c:s32*5], [src:shared]" + POLICY, sm="100f 110f", ptx="8.6", effect="async bulk group")
 
-# ---------------------------------------------------------------- 9.7.9.28 tensormap.replace
+# ---------------------------------------------------------------- 9.7.9.26 tensormap.replace
 MAP = common(space="global shared::cta", sm="90a 100f 110f 120f", ptx="8.3", effect="store")
 row("tensormap.replace.tile.global_address{.space}.b1024.b64       [map], v:u64", **MAP)
 row("tensormap.replace.tile.rank{.space}.b1024.b32                 [map], v:u32", **MAP)
@@ -74,10 +74,10 @@ row("tensormap.replace.tile.swizzle_mode{.space}.b1024.b32         [map], v", v=
 row("tensormap.replace.tile.fill_mode{.space}.b1024.b32            [map], v", v=range(2), **MAP)
 row("tensormap.replace.tile.swizzle_atomicity{.space}.b1024.b32    [map], v", v=range(4), **MAP | common(sm="100f 110f 120f", ptx="8.6"))
 
-# ---------------------------------------------------------------- 9.7.13.15.13 tensormap.cp_fenceproxy
+# ---------------------------------------------------------------- 9.7.13.16 tensormap.cp_fenceproxy
 row("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned  [dst:global], [src:shared], 128", sm=90, ptx="8.3", effect="fence proxy tensormap, collective warp")
 
-# ---------------------------------------------------------------- 9.7.13.18 clusterlaunchcontrol
+# ---------------------------------------------------------------- 9.7.13.17, 9.7.13.18 clusterlaunchcontrol
 CANCEL = common(sm=100, ptx="8.6")
 row("clusterlaunchcontrol.try_cancel.async{.shared::cta}.mbarrier::complete_tx::bytes{.multicast::cluster::all}.b128  [dst:shared], [mbar:shared]", effect="async bulk mbarrier", **CANCEL)
 row("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128              p, a:b128", **CANCEL)

@@ -1,4 +1,4 @@
-"""Barriers, fences and mbarriers (PTX ISA 9.0, sections 9.7.13.1 to 9.7.13.5 and 9.7.13.16)."""
+"""Barriers, fences and mbarriers (PTX ISA 9.0, sections 9.7.13.1 to 9.7.13.4, 9.7.13.13, 9.7.13.15)."""
 
 from ptx.isa.notation import common, row
 
@@ -37,7 +37,7 @@ row("fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", sm=
 row("membar.level", level="cta gl sys", effect="fence")
 row("membar.proxy.alias", sm=60, ptx="7.5", effect="fence proxy alias")      # the manual also lists async
 
-# ---------------------------------------------------------------- 9.7.13.16 mbarrier
+# ---------------------------------------------------------------- 9.7.13.15 mbarrier
 # count: arrivals of a phase; tx: bytes of a phase. ptxas does not judge their literals by the manual's limits.
 COUNT, BYTES = range(1, 2**20), range(2**20)
 row("mbarrier.init{.smem}.b64   [mbar], count:u32", count=COUNT, sm=80, ptx="7.0", effect="mbarrier init")
@@ -64,5 +64,5 @@ row("mbarrier.try_wait{.sem.scope}{.smem}.b64          p, [mbar], state:u64{, ns
 row("mbarrier.try_wait.parity{.sem.scope}{.smem}.b64   p, [mbar], phase:u32{, ns:u32}", sm=90, ptx="7.8", **WAIT)
 row("mbarrier.pending_count.b64                        d:u32, state:u64", sm=80, ptx="7.0")
 
-# ---------------------------------------------------------------- 9.7.13.11 griddepcontrol
+# ---------------------------------------------------------------- 9.7.13.13 griddepcontrol
 row("griddepcontrol.action", action="launch_dependents wait", sm=90, ptx="7.8", effect="grid dependency")

@@ -4,6 +4,7 @@ from ptx.isa.notation import row
 
 # fmt: off
 # ---------------------------------------------------------------- 9.7.12 control flow
+# targets: the label of a .branchtargets; proto: of a .callprototype or a .calltargets.
 row("bra{.uni}      target:label", effect="branch")
 row("brx.idx{.uni}  a:u32, targets:label", effect="branch")
 row("call{.uni}     (d), f:func, (a)", effect="call")

@@ -117,7 +117,7 @@ row("prefetch.global.level       [a]", level="L2::evict_last L2::evict_normal", 
 row("prefetch{.space}.tensormap  [a]", space="const param", sm=90, ptx="8.0")
 row("prefetchu.L1                [a]")
 
-# ---------------------------------------------------------------- 9.7.9.16 cache priority and policies
+# ---------------------------------------------------------------- 9.7.9.16 applypriority, 9.7.9.17 discard, 9.7.9.18 createpolicy
 PRIMARY = "L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged"
 SECONDARY = "L2::evict_first L2::evict_unchanged"
 row("applypriority{.global}.L2::evict_normal              [a], 128", sm=80, ptx="7.4")
@@ -126,7 +126,7 @@ row("createpolicy.range{.global}.primary{.secondary}.b64  d:u64, [a], size:u32, 
 row("createpolicy.fractional.primary{.secondary}.b64      d:u64{, fraction:f32}", primary=PRIMARY, secondary=SECONDARY, sm=80, ptx="7.4")
 row("createpolicy.cvt.L2.b64                              d:u64, a", sm=80, ptx="7.4")
 
-# ---------------------------------------------------------------- 9.7.9.17 isspacep, 9.7.9.21 mapa, getctarank
+# ---------------------------------------------------------------- 9.7.9.19 isspacep, 9.7.9.23 mapa, 9.7.9.24 getctarank
 row("isspacep.space                    p, a:u64", space="const global local shared param@70:7.7 param::entry@70:8.3 shared::cta shared::cluster")
 row("mapa{.shared::cluster}.type       d, a, b:u32", type="u32 u64", sm=90, ptx="7.8")
 row("mapa.shared::cluster.type         d, a:symbol, b:u32", type="u32 u64", sm=90, ptx="7.8")

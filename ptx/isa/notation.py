@@ -453,7 +453,7 @@ class Variant:
 def variants(form: Form, words: Words, bound: dict[str, str]) -> list[Variant]:
     """The variants of one spelling of one row."""
     needs, ptx = form.needs(words, bound)
-    wide = form.opcode in WIDENING and not HELD_IN.keys() & set(words)
+    wide = form.opcode in WIDENING and not (HELD_IN.keys() | {"async"}) & set(words)
     return [
         Variant(".".join(words), form, bound, slots, needs, ptx, wide)
         for slots in form.signatures(words, bound)

@@ -77,7 +77,7 @@ for sp, meta, scaled in (("", "", SCALED), (".sp", ", [meta:tmem]", SCALED_SPARS
     row(f"tcgen05.mma{sp}.cta_group.kind.ashift{{.collector::a::<use>}}  {ops}", kind=PLAIN, sm="100f 110f", **shifted)
     row(f"tcgen05.mma{sp}.cta_group.kind.ashift{{.collector::a::<use>}}  {ops}, scale", kind="kind::f16 kind::tf32", scale=range(16), sm="100f", **shifted)
 
-# ---------------------------------------------------------------- 9.7.16.12 order
+# ---------------------------------------------------------------- 9.7.16.11 tcgen05.fence, 9.7.16.12 tcgen05.commit
 row("tcgen05.fence::before_thread_sync", **BLACKWELL, effect="fence tcgen05")
 row("tcgen05.fence::after_thread_sync", **BLACKWELL, effect="fence tcgen05")
 row("tcgen05.commit.cta_group.mbarrier::arrive::one{.shared::cluster}{.multicast::cluster}.b64  [mbar:shared]{.multicast::cluster, %mask:u16}", **BLACKWELL, effect="commit tcgen05")

@@ -11,7 +11,7 @@ SPACES = frozenset(
 """Words that name a state space."""
 
 WIDENING = frozenset("ld ldu st cvt".split())
-"""Opcodes whose operands may be wider than the instruction's type (PTX ISA 9.4.1)."""
+"""Opcodes whose operands may be wider than the instruction's type (PTX ISA 9.4.1), st.async aside."""
 
 # fmt: off
 WORDS: dict[str, str | range] = {
