@@ -23,6 +23,7 @@ from ptx.errors import ArgumentTypeError, ArgumentValueError, LaunchError, Place
 from ptx.geometry import Extent, Geometry, Limits, Packed, geometry
 from ptx.ir import Function, Module, Parameter
 from ptx.requirements import requirements
+from ptx.tensormap import TensorMap
 from ptx.text import parse, render
 from ptx.toolchain import find_tool
 
@@ -77,6 +78,7 @@ class Backend(Protocol):
     def memory(self) -> Memory: ...
     def synchronize(self) -> None: ...
     def refuses(self, address: int, ordinal: int | None) -> str: ...
+    def encode(self, map: TensorMap) -> bytes: ...
     def stream(self) -> Stream: ...
     def event(self) -> Event: ...
 
@@ -203,6 +205,10 @@ class Device:
         if poison is not False:
             made.fill_bytes(0xFF if poison is True else poison)
         return made
+
+    def tensor_map(self, map: TensorMap) -> bytes:
+        """A tensor map as this device reads it: the argument of a ``"tensormap"`` parameter."""
+        return self.backend.encode(map)
 
     def load(self, source: Any, jit: bool = False) -> Loaded:
         """Load a module, a kernel under construction, PTX text or a :class:`ptx.Cubin`.

@@ -14,9 +14,12 @@ import re
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptx.errors import LaunchError
+
+if TYPE_CHECKING:
+    from ptx.tensormap import TensorMap
 
 INVALID_VALUE, OUT_OF_MEMORY, UNSUPPORTED_PTX, NOT_READY = 1, 2, 222, 600
 
@@ -46,6 +49,16 @@ STICKY = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719})
 """Codes after which the context is lost, and every later call of the process fails with the same
 one.
 """
+
+
+ELEMENTS = {
+    "u8": "UINT8", "u16": "UINT16", "u32": "UINT32", "s32": "INT32", "u64": "UINT64",
+    "s64": "INT64", "f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32", "f64": "FLOAT64",
+    "f32.ftz": "FLOAT32_FTZ", "tf32": "TFLOAT32", "tf32.ftz": "TFLOAT32_FTZ",
+}  # fmt: skip
+"""The driver's words for the elements of a tensor map."""
+
+FILLS = {"zeros": "NONE", "nan": "NAN_REQUEST_ZERO_FMA"}
 
 
 class DriverError(LaunchError):
@@ -112,6 +125,28 @@ class Api:
             raise self.error(int(result[0]), site)
         return result[1] if len(result) == 2 else result[1:] or None
 
+    def tensor_map(self, map: TensorMap) -> bytes:
+        """The hardware's encoding of a tensor map. Raises :class:`DriverError`."""
+        cuda = self.cuda
+        swizzles = cuda.CUtensorMapSwizzle
+        promotions = cuda.CUtensorMapL2promotion
+        fills = cuda.CUtensorMapFloatOOBfill
+        encoded = self.call(
+            "cuTensorMapEncodeTiled",
+            getattr(cuda.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{ELEMENTS[map.element]}"),
+            len(map.shape),
+            map.address,
+            [cuda.cuuint64_t(n) for n in map.shape],
+            [cuda.cuuint64_t(n) for n in map.strides],
+            [cuda.cuuint32_t(n) for n in map.box],
+            [cuda.cuuint32_t(n) for n in map.steps],
+            cuda.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+            getattr(swizzles, f"CU_TENSOR_MAP_SWIZZLE_{_span(map.swizzle)}"),
+            getattr(promotions, f"CU_TENSOR_MAP_L2_PROMOTION_{_span(map.promotion, 'L2_')}"),
+            getattr(fills, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{FILLS[map.fill]}"),
+        )
+        return ctypes.string_at(int(encoded.getPtr()), 128)
+
     def unknown(self, error: ValueError, site: str) -> Exception:
         """What a ``ValueError`` of cuda-python means: its enumeration refuses newer codes."""
         code = re.match(r"(\d+) is not a valid CUresult", str(error))
@@ -157,6 +192,10 @@ class Api:
         pointer = ctypes.c_void_p
         function = ctypes.CFUNCTYPE(ctypes.c_int, pointer, pointer, ctypes.c_uint, pointer, pointer)
         return function(address)
+
+
+def _span(nbytes: int, prefix: str = "") -> str:
+    return f"{prefix}{nbytes}B" if nbytes else "NONE"
 
 
 _initialising = threading.Lock()

@@ -13,12 +13,15 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptx import driver
 from ptx.driver import Api, DriverError
 from ptx.errors import ArgumentTypeError, ArgumentValueError, LaunchError
 from ptx.geometry import PORTABLE_CLUSTER, Geometry, Limits, Packed
+
+if TYPE_CHECKING:
+    from ptx.tensormap import TensorMap
 
 LOG_BYTES = 1 << 16
 """Room for each of the two logs of the driver's compiler."""
@@ -165,6 +168,9 @@ class Context:
         if address and ordinal != self.ordinal:
             return f"the array lies on cuda:{ordinal}, the launch is on cuda:{self.ordinal}"
         return ""
+
+    def encode(self, map: TensorMap) -> bytes:
+        return self.api.tensor_map(map)
 
     def stream(self) -> Stream:
         return Stream(self)

@@ -228,7 +228,7 @@ class FakeDriver(types.ModuleType):
 
     def __getattribute__(self, name: str) -> Any:
         found = super().__getattribute__(name)
-        if not (name.startswith("cu") and callable(found)) or name.startswith("cubin"):
+        if not (name.startswith("cu") and callable(found)) or name.startswith(("cubin", "cuuint")):
             return found
 
         def call(*arguments: Any) -> tuple[Any, ...]:

@@ -50,7 +50,7 @@ USES = {
     "arguments": {"ir", "arrays"},
     "driver": {"errors"},
     "gpu": {"driver", "geometry"},
-    "tensormap": {"ir"},
+    "tensormap": {"errors"},
     "devices": {"emu", "gpu", "tensormap", "assembler", "arguments"},
     "commands": {"builder", "devices", "sass"},
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptx.emu import machine
 from ptx.emu.faults import EmulatorFault
@@ -16,6 +16,9 @@ from ptx.emu.memory import Memory
 from ptx.errors import ArgumentTypeError, ArgumentValueError
 from ptx.geometry import Geometry, Limits, Packed
 from ptx.ir import Module
+
+if TYPE_CHECKING:
+    from ptx.tensormap import TensorMap
 
 LIMITS = Limits(
     name="emulator",
@@ -79,6 +82,9 @@ class EmulatedDevice:
 
     def refuses(self, address: int, ordinal: int | None) -> str:
         return "the array lies in the memory of a GPU, the launch is on the emulator"
+
+    def encode(self, map: TensorMap) -> bytes:
+        return map.pack()
 
     def stream(self) -> EmulatedStream:
         return EmulatedStream(self)
