@@ -7,6 +7,7 @@ from typing import Any
 
 from ptx.builder import Kernel
 from ptx.ir import Addr, Reg
+from ptxgemm.index import divide, element
 from ptxgemm.shape import VECTOR, WORD, Shape
 
 Piece = tuple[Reg, Reg, Reg, Reg]
@@ -32,12 +33,12 @@ def operand_a(
     k: Kernel, shape: Shape, a: Reg, depth: Reg, row: Reg, tile: Reg, thread: Reg
 ) -> Operand:
     """A, row-major with rows of `depth` elements, from row `row`; stored transposed, swizzled."""
-    along = (thread & (shape.a_lanes - 1)) * VECTOR
-    down = thread >> (shape.a_lanes.bit_length() - 1)
+    down, lane = divide(thread, shape.a_lanes)
+    along = lane * VECTOR
     rows = shape.threads // shape.a_lanes
     first = element(k, a, row + down, depth, along)
     sources = _pieces(k, first, depth, rows, shape.a_loads)
-    swizzled = down ^ (along * (shape.swizzle_m // VECTOR))
+    swizzled = down ^ (lane * shape.swizzle_m)
     target = k.mad.lo.u32(along, shape.cta_m * WORD, swizzled * WORD) + tile
     offsets = tuple(
         tuple((q * shape.cta_m + piece * rows) * WORD for q in range(VECTOR))
@@ -50,8 +51,8 @@ def operand_b(
     k: Kernel, shape: Shape, b: Reg, width: Reg, column: Reg, tile: Reg, thread: Reg
 ) -> Operand:
     """B, row-major with rows of `width` elements, from column `column`; stored as it lies."""
-    along = (thread & (shape.b_lanes - 1)) * VECTOR
-    down = thread >> (shape.b_lanes.bit_length() - 1)
+    down, lane = divide(thread, shape.b_lanes)
+    along = lane * VECTOR
     rows = shape.threads // shape.b_lanes
     first = element(k, b, down, width, column + along)
     sources = _pieces(k, first, width, rows, shape.b_loads)
@@ -82,15 +83,8 @@ def store(k: Kernel, operand: Operand) -> None:
         if len(offsets) == 1:
             k.st.shared.v4.f32(Addr(operand.target, offsets[0]), piece)
             continue
-        for element, offset in zip(piece, offsets, strict=True):
-            k.st.shared.f32(Addr(operand.target, offset), element)
-
-
-def element(k: Kernel, base: Reg, row: Reg, pitch: Reg, column: Reg) -> Reg:
-    """The address of [row, column] in 64 bits, where a pitch counts elements."""
-    index = k.mad.wide.u32(row, pitch, k.cvt.u64.u32(column))
-    at: Reg = base + (index << (WORD.bit_length() - 1))
-    return at
+        for value, offset in zip(piece, offsets, strict=True):
+            k.st.shared.f32(Addr(operand.target, offset), value)
 
 
 def _pieces(k: Kernel, first: Reg, pitch: Reg, rows: int, count: int) -> tuple[Reg, ...]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from ptx.builder import Kernel
 from ptx.ir import Addr, Reg
-from ptxgemm.shape import VECTOR, WORD, Shape
+from ptxgemm.index import divide
+from ptxgemm.shape import LANES, VECTOR, WORD, Shape
 
 
 @dataclass(frozen=True)
@@ -37,21 +38,10 @@ Sums = tuple[tuple[Reg, ...], ...]
 
 
 def place(k: Kernel, shape: Shape, thread: Reg) -> Place:
-    """Neighbouring lanes alternate between rows and columns.
-
-    A 16-byte read by a warp takes two passes where lanes 2i and 2i + 1, or lanes i and i + 2, share
-    the address, and four where neither do. Bit 0 of a lane goes to its column and bit 1 to its row;
-    the bits above fill the columns first.
-    """
-    lane, warp = thread & 31, thread >> 5
-    column_bits = shape.lanes_n.bit_length() - 1
-    row_bits = shape.lanes_m.bit_length() - 1
-    if column_bits == 0 or row_bits == 0:
-        lane_n, lane_m = lane & (shape.lanes_n - 1), lane >> column_bits
-    else:
-        lane_n = (lane & 1) | ((lane >> 1) & (shape.lanes_n - 2))
-        lane_m = ((lane >> 1) & 1) | ((lane >> column_bits) & (shape.lanes_m - 2))
-    warp_m, warp_n = warp >> (shape.warps_n.bit_length() - 1), warp & (shape.warps_n - 1)
+    """Warps and lanes are numbered along the rows of C first, so that a warp writes whole lines."""
+    warp, lane = divide(thread, LANES)
+    lane_m, lane_n = divide(lane, shape.lanes_n)
+    warp_m, warp_n = divide(warp, shape.warps_n)
     return Place(
         row=k.mad.lo.u32(warp_m, shape.warp_m, lane_m * VECTOR),
         column=k.mad.lo.u32(warp_n, shape.warp_n, lane_n * VECTOR),

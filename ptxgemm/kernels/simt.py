@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptx.builder import Kernel
 from ptxgemm import epilogue, load, pipeline, tail, warp
-from ptxgemm.load import element
+from ptxgemm.index import element
 from ptxgemm.shape import SEED, WORD, Shape
 
 
@@ -32,12 +32,11 @@ def sgemm(
     stages = k.shared("stages", "f32", shape.shared_bytes // WORD, align=128)
     width, depth, alpha, a, b, beta, c = k.params()
     thread, cta = k.mov.u32(k.tid.x), k.mov.u32(k.ctaid.x)
-    across = width >> (shape.cta_n.bit_length() - 1)
-    row = k.div.u32(cta, across)
-    column = k.rem.u32(cta, across) * shape.cta_n
-    row = row * shape.cta_m
-
     tile = k.mov.u32(stages)
+
+    across = k.div.u32(width, shape.cta_n)
+    row = k.div.u32(cta, across) * shape.cta_m
+    column = k.rem.u32(cta, across) * shape.cta_n
     at = warp.place(k, shape, thread)
     work = pipeline.Work(
         shape,
@@ -52,9 +51,8 @@ def sgemm(
         l2_prefetch,
     )
     target = element(k, c, row + at.row, width, column + at.column)
-    steps = depth >> (shape.cta_k.bit_length() - 1)
+    steps = k.div.u32(depth, shape.cta_k)
     pipeline.run(k, work, steps, tail.checked(prefetch))
-
     epilogue.write(k, shape, work.sums, target, width, alpha, None if beta_zero else beta)
     k.ret()
     return k
