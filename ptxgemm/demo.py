@@ -35,6 +35,9 @@ PICTURE, RANDOM = 1024, 4096
 """M, N and K on a GPU."""
 SIGMA = 6.0
 """Standard deviation of the blur, in pixels of a picture of 256."""
+REGISTERS, SPILLS = "registers", "bytes\nspilled"
+INSTRUCTIONS = "instructions\nin main loop"
+PREDICATED, BRANCHES = "predicated\nloads in it", "branches\nin it"
 REPEATS = 10
 """Timed launches on a GPU; the median counts."""
 
@@ -82,11 +85,14 @@ def run(
 ) -> bool:
     """Do it all; whether every element of every product was within the bound."""
     where = ptx.device(device)
-    say(f"device: {where.label}, {where.name}")
-    emulated = not where.is_cuda
-    picture = draw(EMULATED if emulated else PICTURE)
+    picture = draw(PICTURE if where.is_cuda else EMULATED)
     across = gaussian(len(picture), SIGMA * len(picture) / 256)
-    size = EMULATED if emulated else RANDOM
+    size = RANDOM if where.is_cuda else EMULATED
+    say(
+        f"device: {where.label}{f', {where.name}' if where.is_cuda else ''}\n"
+        f"a picture of {len(picture)}x{len(picture)} and random matrices of {size}x{size}, "
+        f"by {len(PREFETCHES)} forms of the kernel ..."
+    )
     random = np.random.default_rng(0)
     first = Product.of(across, picture)
     noise = Product.of(*(random.standard_normal((size, size), np.float32) for _ in range(2)))
@@ -124,7 +130,7 @@ def row(
         "form": form,
         "device": where.label,
         "time": duration(outcome.seconds),
-        "error/bound": f"{outcome.error:.3f}" + ("" if outcome.is_right else " WRONG"),
+        "error /\nbound": f"{outcome.error:.3f}" + ("" if outcome.is_right else " WRONG"),
         **facts.columns,
         "TFLOP/s": speed,
     }
@@ -148,9 +154,13 @@ def draw(size: int) -> Array:
 
 
 def gaussian(size: int, sigma: float) -> Array:
-    """The matrix [size, size] whose product with a picture blurs its columns; rows sum to 1."""
+    """The matrix [size, size] whose product with a picture blurs its columns; rows sum to 1.
+
+    It is cut off at four standard deviations.
+    """
     index = np.arange(size)
-    weights = np.exp(-0.5 * ((index[:, None] - index) / sigma) ** 2)
+    distance = (index[:, None] - index) / sigma
+    weights = np.where(abs(distance) <= 4, np.exp(-0.5 * distance**2), 0)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float32)
 
 
@@ -180,7 +190,8 @@ def compute(kernel: LoadedKernel, product: Product) -> Outcome:
     where.synchronize()
     seconds = time.perf_counter() - start
     result = c.numpy()
-    error = float(np.max(abs(result - product.exact) / product.bound))
+    least = np.finfo(np.float64).tiny
+    error = float(np.max(abs(result - product.exact) / np.maximum(product.bound, least)))
     if where.is_cuda:
         seconds = statistics.median(timed(where, launch) for _ in range(REPEATS))
     return Outcome(result, error, seconds)
@@ -206,21 +217,19 @@ class Facts:
 
 def machine_code(form: str, kernel: LoadedKernel) -> Facts:
     """Registers, spills and the main loop; dashes with the reason where a tool is missing."""
-    columns = dict.fromkeys(
-        ("registers", "spills", "loop instructions", "predicated loads", "branches"), "-"
-    )
+    columns = dict.fromkeys((REGISTERS, SPILLS, INSTRUCTIONS, PREDICATED, BRANCHES), "-")
     notes = []
     try:
         cubin = kernel.loaded.cubin or ptx.assemble(
             ptx.Module(sgemm(prefetch=form, beta_zero=True)), "sm_90"
         )
-        columns["registers"] = str(cubin.registers)
-        columns["spills"] = str(cubin.spill_stores)
+        columns[REGISTERS] = str(cubin.registers)
+        columns[SPILLS] = str(cubin.spill_stores)
         notes.append(f"machine code: {cubin.target}, by ptxas {cubin.version}")
         loop = sass.disassemble(cubin).loop("main")
-        columns["loop instructions"] = str(len(loop.instructions))
-        columns["predicated loads"] = str(loop.count("LDG", predicated=True))
-        columns["branches"] = str(loop.count("BRA"))
+        columns[INSTRUCTIONS] = str(len(loop.instructions))
+        columns[PREDICATED] = str(loop.count("LDG", predicated=True))
+        columns[BRANCHES] = str(loop.count("BRA"))
     except ptx.PtxError as error:
         notes.append(f"-: not known, as {error}")
     return Facts(columns, tuple(notes))
