@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ptx import types
-from ptx.emu import steps
+from ptx.emu import clusters, steps
 from ptx.emu.faults import AccessError, Unmodelled
 from ptx.emu.memory import (
     GLOBAL_BASE,
@@ -146,7 +146,7 @@ class Space:
         chunk = self.chunk
         owner = chunk.cta_of if lanes is None else chunk.cta_of[lanes]
         if int(at.max()) >> RANK_SHIFT:
-            at, owner = chunk.launch.cluster_peer(chunk, at, owner)
+            at, owner = clusters.peers(chunk, at, owner, self.name == "shared::cta")
         self._bounded(at, nbytes, chunk.launch.shared_bytes, "the CTA's shared memory")
         return [(chunk.shared, at + owner * chunk.shared_stride, EVERYONE)]
 
@@ -277,7 +277,7 @@ def located_faults(step: Step) -> Step:
 
 def bind(chunk: Chunk, decoded: Decoded) -> Step:
     """The step of a memory instruction."""
-    from ptx.emu import atomics, clusters, copies, mbarriers
+    from ptx.emu import atomics, copies, mbarriers
 
     makers: dict[str, Callable[[Chunk, Decoded], Step]] = {
         "ld": load,

@@ -221,6 +221,7 @@ class Barriers:
             warp = int(np.argmax(partial))
             lane = int(np.flatnonzero(waiting & (chunk.warp_of == warp))[0])
             form = self.forms[int(self.waits_at[lane])]
+            chunk.at = form.decoded.at
             if form.aligned:
                 return AccessError(
                     "divergent-barrier",
@@ -243,6 +244,7 @@ class Barriers:
                     + f": {place_of(self.forms[int(at)].decoded)}"
                 )
         lane = int(np.argmax(waiting))
+        chunk.at = int(self.waits_at[lane])
         return AccessError("deadlock", "\n  ".join(["every thread waits", *lines]), lane=lane)
 
 

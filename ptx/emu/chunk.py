@@ -16,6 +16,7 @@ import numpy as np
 
 from ptx.emu import access, control, steps, warp
 from ptx.emu.barriers import Barriers
+from ptx.emu.clusters import ClusterBarrier
 from ptx.emu.faults import AccessError, EmulatorFault, Unmodelled
 from ptx.emu.memory import Array, Memory, Region
 from ptx.emu.program import Decoded, Program, storage_bits
@@ -62,6 +63,7 @@ class Chunk:
         self.ready: list[Group] = [Group(self.program.entry[self.program.kernel.name], None)]
         self.barriers = Barriers(self)
         self.warps = warp.Waiting(self)
+        self.cluster_barrier = ClusterBarrier(self)
         self.calls = control.CallStack(self)
         self.copies = access.AsyncCopies(self)
         self.progress = 0
@@ -297,12 +299,19 @@ class Chunk:
         if self.living:
             self.barriers.recheck()
             self.warps.recheck()
+            self.cluster_barrier.release()
+
+    def cta_alive(self, ctas: Array) -> Array:
+        """Whether a thread of each CTA (of this chunk) still lives."""
+        if self.living == self.count:
+            return np.ones(len(ctas), np.bool_)
+        return (np.bincount(self.cta_of[self.alive], minlength=len(self.ctas)) > 0)[ctas]
 
     def _unblock(self) -> None:
         """Nobody can run: let those go on that may, or say who waits for what."""
         if self.warps.release_spinning():
             return
-        fault = self.warps.stuck() or self.barriers.stuck()
+        fault = self.warps.stuck() or self.barriers.stuck() or self.cluster_barrier.stuck()
         if fault is not None:
             raise self.fault(fault, self.at, None)
         raise self.fault(

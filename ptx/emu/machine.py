@@ -117,17 +117,25 @@ class Launch:
         self.parameters.state[: len(parameters)] = VALID
         self.parameters.full = True
 
-    def cluster_rank(self, chunk: Chunk) -> Array:
-        """The rank of each CTA of a chunk in its cluster."""
-        grid_x, grid_y, _ = self.grid
-        x, y, z = self.cluster
-        cta = chunk.ctas
-        place = cta % grid_x % x, cta // grid_x % grid_y % y, cta // (grid_x * grid_y) % z
-        rank: Array = place[0] + x * (place[1] + y * place[2])
-        return rank
+    @property
+    def cluster_size(self) -> int:
+        return self.cluster[0] * self.cluster[1] * self.cluster[2]
 
-    def cluster_peer(self, chunk: Chunk, at: Array, owner: Array) -> tuple[Array, Array]:
-        raise Unmodelled("shared memory of other CTAs is not modelled yet")
+    def cluster_rank(self, chunk: Chunk) -> Array:
+        """The rank of each CTA of a chunk in its cluster: whole clusters lie one after another."""
+        return np.arange(len(chunk.ctas)) % self.cluster_size
+
+    def ctas(self) -> Array:
+        """The CTAs in the order in which they run, those of a cluster together by rank."""
+        grid_x, grid_y, grid_z = self.grid
+        x, y, z = self.cluster
+        number = np.arange(grid_x * grid_y * grid_z)
+        if self.cluster_size == 1:
+            return number
+        across, up, deep = number % grid_x, number // grid_x % grid_y, number // (grid_x * grid_y)
+        rank = across % x + x * (up % y + y * (deep % z))
+        cluster = across // x + grid_x // x * (up // y + grid_y // y * (deep // z))
+        return np.lexsort((rank, cluster))
 
     def synchronised(self, chunk: Chunk, lanes: Lanes) -> None:
         """Threads that have passed a barrier of their CTA together."""
@@ -181,8 +189,9 @@ def launch(
         memory,
         step_limit,
     )
-    ctas = np.arange(grid[0] * grid[1] * grid[2])
-    each = max(1, CHUNK_THREADS // running.threads_per_cta)
+    ctas = running.ctas()
+    size = running.cluster_size
+    each = max(1, CHUNK_THREADS // running.threads_per_cta // size) * size
     for start in range(0, len(ctas), each):
         Chunk(running, ctas[start : start + each]).run()
 
