@@ -196,17 +196,13 @@ class Barriers:
                 form.out[who[self.waits_at[who] == at]] = value
 
     def _resume(self, who: Array) -> None:
-        from ptx.emu.chunk import Group
-
         chunk = self.chunk
         chunk.launch.synchronised(chunk, who)
         chunk.progress += 1
         for at in np.unique(self.waits_at[who]):
             lanes = who[self.waits_at[who] == at]
-            depth, turn = self.groups[int(at)]
-            every = None if len(lanes) == chunk.count else lanes
             self.waits_at[lanes] = -1
-            chunk.push(Group(int(at) + 1, every, depth, turn))
+            chunk.resume(lanes, int(at) + 1, *self.groups[int(at)])
 
     def stuck(self) -> AccessError | None:
         """Why the threads that wait at barriers wait for ever."""

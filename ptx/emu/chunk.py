@@ -17,7 +17,7 @@ import numpy as np
 from ptx.emu import access, control, steps, warp
 from ptx.emu.barriers import Barriers
 from ptx.emu.clusters import ClusterBarrier
-from ptx.emu.faults import AccessError, EmulatorFault, Unmodelled
+from ptx.emu.faults import AccessError, EmulatorFault
 from ptx.emu.memory import Array, Memory, Region
 from ptx.emu.program import Decoded, Program, storage_bits
 from ptx.emu.steps import Lanes, Step
@@ -41,6 +41,7 @@ class Group:
     depth: int = 0
     turn: int = 0
     backward: int = 0
+    team: int = 0
 
 
 class Chunk:
@@ -60,7 +61,10 @@ class Chunk:
         self._make_memory()
         self.alive = np.ones(self.count, np.bool_)
         self.living = self.count
-        self.ready: list[Group] = [Group(self.program.entry[self.program.kernel.name], None)]
+        self.ready: list[Group] = []
+        self.team_of = launch.order.teams(self)
+        """Warps that only move together are a team; None: all of them do."""
+        self.resume(np.arange(self.count), self.program.entry[self.program.kernel.name])
         self.barriers = Barriers(self)
         self.warps = warp.Waiting(self)
         self.cluster_barrier = ClusterBarrier(self)
@@ -223,13 +227,25 @@ class Chunk:
     def push(self, group: Group) -> None:
         """A group that can run; it joins one that stands at the same place."""
         for other in self.ready:
-            if other.at == group.at and other.depth == group.depth:
+            if (other.at, other.depth, other.team) == (group.at, group.depth, group.team):
                 assert other.lanes is not None and group.lanes is not None
                 merged = np.union1d(other.lanes, group.lanes)
                 other.lanes = None if len(merged) == self.count else merged
                 other.turn = max(other.turn, group.turn)
                 return
         self.ready.append(group)
+
+    def resume(self, lanes: Array, at: int, depth: int = 0, turn: int = 0) -> None:
+        """Threads that can go on, each team for itself."""
+        if self.team_of is None:
+            every = None if len(lanes) == self.count else lanes
+            self.push(Group(at, every, depth, turn))
+            return
+        teams = self.team_of[lanes]
+        for team in np.unique(teams):
+            some = lanes[teams == team]
+            every = None if len(some) == self.count else some
+            self.push(Group(at, every, depth, turn, team=int(team)))
 
     def everyone(self, lanes: Lanes) -> Array:
         """The indices of the threads of a group."""
@@ -239,7 +255,7 @@ class Chunk:
         return self.count if lanes is None else len(lanes)
 
     def _pick(self) -> Group:
-        chosen = min(self.ready, key=lambda g: (g.turn, -g.depth, g.at))
+        chosen = min(self.ready, key=lambda g: (g.turn, g.team, -g.depth, g.at))
         self.ready.remove(chosen)
         return chosen
 
@@ -253,8 +269,6 @@ class Chunk:
                         self._advance(group)
                     except AccessError as error:
                         raise self.fault(error, self.at, group.lanes) from None
-                    except Unmodelled:
-                        raise
                 if self.living == 0:
                     return
                 self._unblock()

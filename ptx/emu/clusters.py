@@ -136,8 +136,6 @@ class ClusterBarrier:
 
     def release(self) -> bool:
         """Let those go whose cluster has arrived."""
-        from ptx.emu.chunk import Group
-
         chunk = self.chunk
         waiting = np.flatnonzero(self.waits_at >= 0)
         if not len(waiting):
@@ -148,9 +146,8 @@ class ClusterBarrier:
         for at in np.unique(self.waits_at[free]):
             lanes = free[self.waits_at[free] == at]
             self.waits_at[lanes] = -1
-            every = None if len(lanes) == chunk.count else lanes
-            chunk.launch.synchronised(chunk, every)
-            chunk.push(Group(int(at) + 1, every, *self.groups[int(at)]))
+            chunk.launch.synchronised(chunk, lanes)
+            chunk.resume(lanes, int(at) + 1, *self.groups[int(at)])
         return True
 
     def stuck(self) -> AccessError | None:

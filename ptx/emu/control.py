@@ -73,7 +73,7 @@ def split_off(chunk: Chunk, group: Group, chosen: Array) -> Group:
 
     who = chunk.everyone(group.lanes)
     group.lanes = who[~chosen]
-    return Group(group.at, who[chosen], group.depth, group.turn)
+    return Group(group.at, who[chosen], group.depth, group.turn, team=group.team)
 
 
 def _branch(chunk: Chunk, decoded: Decoded) -> Control:

@@ -39,6 +39,43 @@ class Image:
         return self.programs[kernel.name]
 
 
+class Order:
+    """In which order CTAs run, and which warps of a chunk move apart from the others.
+
+    ``"fixed"`` moves everything together, CTAs from the first; ``"reverse"`` runs clusters and
+    warps from the last; a seed shuffles them. Warps in an order of their own run each as far as
+    they can: what a kernel computes may then differ only where it lacks a synchronisation.
+    """
+
+    TEAMS = 8
+
+    def __init__(self, order: str | int) -> None:
+        if order not in ("fixed", "reverse") and not isinstance(order, int):
+            raise ValueError(f"order is 'fixed', 'reverse' or a seed, got {order!r}")
+        self.order = order
+        self._random = np.random.default_rng(order if isinstance(order, int) else 0)
+
+    def clusters(self, clusters: Array) -> Array:
+        if self.order == "fixed":
+            return clusters
+        if self.order == "reverse":
+            return clusters[::-1]
+        return clusters[self._random.permutation(len(clusters))]
+
+    def teams(self, chunk: Chunk) -> Array | None:
+        """The team of each thread; lower ones run first."""
+        if self.order == "fixed" or chunk.warp_count == 1:
+            return None
+        count = min(self.TEAMS, chunk.warp_count)
+        if self.order == "reverse":
+            each = chunk.warp_count // len(chunk.ctas)
+            within = each - 1 - np.arange(chunk.warp_count) % each
+            teams = within * count // each
+        else:
+            teams = self._random.integers(0, count, chunk.warp_count)
+        return teams[chunk.warp_of]
+
+
 _IMAGES = "_images"
 
 
@@ -101,12 +138,14 @@ class Launch:
         dynamic_shared_bytes: int,
         memory: Memory,
         step_limit: int,
+        order: Order,
     ) -> None:
         self.program = program
         self.grid, self.block, self.cluster = grid, block, cluster
         self.explicit_cluster = cluster != (1, 1, 1)
         self.memory = memory
         self.step_limit = step_limit
+        self.order = order
         self.dynamic_shared_bytes = dynamic_shared_bytes
         self.shared_bytes = program.dynamic_offset + dynamic_shared_bytes
         self.threads_per_cta = block[0] * block[1] * block[2]
@@ -188,9 +227,11 @@ def launch(
         shared_bytes,
         memory,
         step_limit,
+        Order(order),
     )
     ctas = running.ctas()
     size = running.cluster_size
+    ctas = running.order.clusters(ctas.reshape(-1, size)).reshape(-1)
     each = max(1, CHUNK_THREADS // running.threads_per_cta // size) * size
     for start in range(0, len(ctas), each):
         Chunk(running, ctas[start : start + each]).run()

@@ -55,21 +55,15 @@ class Waiting:
             action(here)
             if waiting is None:
                 return at + 1
-            self._resume(here, at, group)
+            chunk.resume(here, at + 1, group.depth, group.turn)
             return None
         self.depths[at] = (group.depth, group.turn)
         self.actions[at] = action
         self.lanes[at] = here[~come]
         if come.any():
             action(here[come])
-            self._resume(here[come], at, group)
+            chunk.resume(here[come], at + 1, group.depth, group.turn)
         return None
-
-    def _resume(self, lanes: Array, at: int, group: Group) -> None:
-        from ptx.emu.chunk import Group
-
-        every = None if len(lanes) == self.chunk.count else lanes
-        self.chunk.push(Group(at + 1, every, group.depth, group.turn))
 
     def _check_named(self, at: int, who: Array, masks: Array) -> None:
         bits = np.uint32(1) << self.chunk.lane_id[who]
@@ -104,8 +98,6 @@ class Waiting:
 
     def recheck(self) -> None:
         """Threads have exited: a mask may be met now."""
-        from ptx.emu.chunk import Group
-
         for at in list(self.lanes):
             here = self.lanes[at]
             come = self._complete(here)
@@ -114,7 +106,7 @@ class Waiting:
                 if come.all():
                     del self.lanes[at]
                 self.actions[at](here[come])
-                self._resume(here[come], at, Group(at, None, *self.depths[at]))
+                self.chunk.resume(here[come], at + 1, *self.depths[at])
 
     def stuck(self) -> AccessError | None:
         """A mask whose threads never come."""

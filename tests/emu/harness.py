@@ -173,11 +173,20 @@ def run(
     )
 
 
-def outputs(lines: str, count: int, dtype: str = "u4", block: int = 32, **options: Any) -> Array:
+def outputs(
+    lines: str,
+    count: int,
+    dtype: str = "u4",
+    block: int = 32,
+    fill: int | None = None,
+    **options: Any,
+) -> Array:
     """Run a piece of PTX that writes `count` elements at p0, and read them."""
     memory = Memory()
     size = np.dtype(dtype).itemsize
     address = memory.allocate(count * size)
+    if fill is not None:
+        memory.write(address, np.full(count, fill, dtype))
     run(lines, [address], memory=memory, block=block, **options)
     return memory.read(address, count * size).view(dtype)
 

@@ -246,6 +246,34 @@ def test_spinning_on_another_thread_ends() -> None:
     assert found[0] == 64
 
 
+@pytest.mark.parametrize("order", ["fixed", "reverse", 1, 2])
+def test_the_order_of_warps_and_ctas_is_a_parameter(order: str | int) -> None:
+    """Tickets show who came when; what the tickets are for does not depend on it."""
+    found = outputs(
+        """
+        ld.param.u64 %rd0, [p0];
+        setp.eq.u32 %p0, %i, 0;
+        atom.global.add.u32 %r0, [%rd0], 1;
+        mad.wide.u32 %rd1, %i, 4, %rd0;
+        bar.sync 0;
+        st.global.u32 [%rd1+4], %r0;
+        """,
+        1025,
+        block=128,
+        grid=8,
+        fill=0,
+        order=order,
+    )
+    assert found[0] == 1024
+    assert sorted(found[1:]) == list(range(1024))
+    if order == "fixed":
+        assert list(found[1:]) == list(range(1024))
+    if order == "reverse":
+        assert found[1 + 7 * 128] < found[1] and found[1 + 96] < found[1]
+    if isinstance(order, int):
+        assert list(found[1:]) != list(range(1024))
+
+
 def test_step_limit() -> None:
     error = fault("forever: bra forever;", step_limit=1000)
     assert error.kind == "step-limit"
