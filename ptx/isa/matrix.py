@@ -16,7 +16,7 @@ INPUTS = (
     (SQUARE,      "f16",   "f16x2*8",       "f16x2*8",       "row col", "row col", 70, "6.3"),
     (SQUARE,      "s8 u8", "u32*m*k/128",   "u32*n*k/128",   "row col", "row col", 72, "6.3"),
     (SQUARE,      "bf16",  "bf16x2*m*k/64", "bf16x2*n*k/64", "row col", "row col", 80, "7.0"),
-    ("m16n16k8",  "tf32",  "b32*4",         "b32*4",         "row col", "row col", 80, "7.0"),
+    ("m16n16k8",  "tf32",  "tf32*4",        "tf32*4",        "row col", "row col", 80, "7.0"),
     ("m8n8k4",    "f64",   "f64*1",         "f64*1",         "row col", "row col", 80, "7.0"),
     ("m8n8k32",   "s4 u4", "u32*1",         "u32*1",         "row",     "col",     75, "6.3"),
     ("m8n8k128",  "b1",    "u32*1",         "u32*1",         "row",     "col",     75, "6.3"),
@@ -44,12 +44,12 @@ LAYOUTS = common(alayout="row col", blayout="row col", effect="collective warp")
 for dtype, d in (("f16", "f16x2*4"), ("f32", "f32*8")):
     for ctype, c in (("f16", "f16x2*4"), ("f32", "f32*8")):
         row(f"wmma.mma.sync.aligned.alayout.blayout.shape.{dtype}.{ctype}  d:{d}, a:f16x2*8, b:f16x2*8, c:{c}", shape=SQUARE, sm=70, ptx="6.3", **LAYOUTS)
-row("wmma.mma.sync.aligned.alayout.blayout.shape.s32.ab.ab.s32{.satfinite}  d*8, a:b32*m*k/128, b:b32*n*k/128, c*8", shape=SQUARE, ab="s8 u8", sm=72, ptx="6.3", **LAYOUTS)
-row("wmma.mma.sync.aligned.alayout.blayout.shape.f32.bf16.bf16.f32          d*8, a:b32*m*k/64, b:b32*n*k/64, c*8", shape=SQUARE, sm=80, ptx="7.0", **LAYOUTS)
-row("wmma.mma.sync.aligned.alayout.blayout.m16n16k8.f32.tf32.tf32.f32       d*8, a:b32*4, b:b32*4, c*8", sm=80, ptx="7.0", **LAYOUTS)
+row("wmma.mma.sync.aligned.alayout.blayout.shape.s32.ab.ab.s32{.satfinite}  d*8, a:u32*m*k/128, b:u32*n*k/128, c*8", shape=SQUARE, ab="s8 u8", sm=72, ptx="6.3", **LAYOUTS)
+row("wmma.mma.sync.aligned.alayout.blayout.shape.f32.bf16.bf16.f32          d*8, a:bf16x2*m*k/64, b:bf16x2*n*k/64, c*8", shape=SQUARE, sm=80, ptx="7.0", **LAYOUTS)
+row("wmma.mma.sync.aligned.alayout.blayout.m16n16k8.f32.tf32.tf32.f32       d*8, a:tf32*4, b:tf32*4, c*8", sm=80, ptx="7.0", **LAYOUTS)
 row("wmma.mma.sync.aligned.alayout.blayout.m8n8k4{.rnd}.f64.f64.f64.f64     d*2, a*1, b*1, c*2", sm=80, ptx="7.0", **LAYOUTS)
-row("wmma.mma.sync.aligned.row.col.m8n8k32.s32.ab.ab.s32{.satfinite}        d*2, a:b32*1, b:b32*1, c*2", ab="s4 u4", sm=75, ptx="6.3", effect="collective warp")
-row("wmma.mma.op.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32           d*2, a:b32*1, b:b32*1, c*2", op="xor and@80:7.1", sm=75, ptx="6.3", effect="collective warp")
+row("wmma.mma.sync.aligned.row.col.m8n8k32.s32.ab.ab.s32{.satfinite}        d*2, a:u32*1, b:u32*1, c*2", ab="s4 u4", sm=75, ptx="6.3", effect="collective warp")
+row("wmma.mma.op.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32           d*2, a:u32*1, b:u32*1, c*2", op="xor and@80:7.1", sm=75, ptx="6.3", effect="collective warp")
 
 # ---------------------------------------------------------------- 9.7.14.5.14 mma
 MMA = "mma.sync.aligned.shape.row.col"
@@ -60,8 +60,8 @@ for types, d, c in (("f16.f16.f16.f16", "f16x2*4", "f16x2*4"), ("f32.f16.f16.f16
 # c and d of the same type for the other shapes
 row(f"{MMA}.f16.f16.f16.f16                    d:f16x2*m*n/64, a:f16x2*m*k/64, b:f16x2*n*k/64, c:f16x2*m*n/64", shape="m16n8k8 m16n8k16@80:7.0", sm=75, ptx="6.5", **WARP)
 row(f"{MMA}.f32.f16.f16.f32                    d*m*n/32, a:f16x2*m*k/64, b:f16x2*n*k/64, c*m*n/32", shape="m16n8k8 m16n8k16@80:7.0", sm=75, ptx="6.5", **WARP)
-row(f"{MMA}.f32.bf16.bf16.f32                  d*m*n/32, a:b32*m*k/64, b:b32*n*k/64, c*m*n/32", shape="m16n8k8 m16n8k16", sm=80, ptx="7.0", **WARP)
-row(f"{MMA}.f32.tf32.tf32.f32                  d*m*n/32, a:b32*m*k/32, b:b32*n*k/32, c*m*n/32", shape="m16n8k4 m16n8k8", sm=80, ptx="7.0", **WARP)
+row(f"{MMA}.f32.bf16.bf16.f32                  d*m*n/32, a:bf16x2*m*k/64, b:bf16x2*n*k/64, c*m*n/32", shape="m16n8k8 m16n8k16", sm=80, ptx="7.0", **WARP)
+row(f"{MMA}.f32.tf32.tf32.f32                  d*m*n/32, a:tf32*m*k/32, b:tf32*n*k/32, c*m*n/32", shape="m16n8k4 m16n8k8", sm=80, ptx="7.0", **WARP)
 row(f"{MMA}{{.rnd}}.f64.f64.f64.f64            d*m*n/32, a*m*k/32, b*n*k/32, c*m*n/32", shape="m8n8k4 m16n8k4@90:7.8 m16n8k8@90:7.8 m16n8k16@90:7.8", sm=80, ptx="7.0", **WARP)
 row(f"{MMA}{{.satfinite}}.s32.atype.btype.s32  d*m*n/32, a:b32*m*k/128, b:b32*n*k/128, c*m*n/32", shape="m8n8k16 m16n8k16@80:7.0 m16n8k32@80:7.0", atype="u8 s8", btype="u8 s8", sm=75, ptx="6.5", **WARP)
 row(f"{MMA}{{.satfinite}}.s32.atype.btype.s32  d*m*n/32, a:b32*m*k/256, b:b32*n*k/256, c*m*n/32", shape="m8n8k32 m16n8k32@80:7.0 m16n8k64@80:7.0", atype="u4 s4", btype="u4 s4", sm=75, ptx="6.5", **WARP)
@@ -87,9 +87,9 @@ row(f"mma.sync.aligned.{F8F6F4}.f16.ab.f16  d:f16x2*2, a:b32*4, b:b32*2, c:f16x2
 FLOATS = "e4m3 e5m2 e3m2 e2m3 e2m1"
 SCALES = "%scales_a:b32, place_a:u16*2, %scales_b:b32, place_b:u16*2"
 MXF4NVF4 = "scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3"
-row(f"mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{{.scale_vec::2X}}.f32.e2m1.e2m1.f32.ue8m0       d:f32*4, a:b32*4, b:b32*2, c:f32*4, {SCALES}", sm="120f", ptx="8.7", **WARP)
-row(f"mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.pair                                        d:f32*4, a:b32*4, b:b32*2, c:f32*4, {SCALES}", pair=MXF4NVF4, sm="120f", ptx="8.7", **WARP)
-row(f"mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{{.scale_vec::1X}}.f32.atype.btype.f32.ue8m0  d:f32*4, a:b32*4, b:b32*2, c:f32*4, {SCALES}", atype=FLOATS, btype=FLOATS, sm="120f", ptx="8.7", **WARP)
+row(f"mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{{.scale_vec::2X}}.f32.e2m1.e2m1.f32.ue8m0       d:f32*4, a:b32!*4, b:b32!*2, c:f32*4, {SCALES}", sm="120f", ptx="8.7", **WARP)
+row(f"mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.pair                                        d:f32*4, a:b32!*4, b:b32!*2, c:f32*4, {SCALES}", pair=MXF4NVF4, sm="120f", ptx="8.7", **WARP)
+row(f"mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{{.scale_vec::1X}}.f32.atype.btype.f32.ue8m0  d:f32*4, a:b32!*4, b:b32!*2, c:f32*4, {SCALES}", atype=FLOATS, btype=FLOATS, sm="120f", ptx="8.7", **WARP)
 
 # ---------------------------------------------------------------- 9.7.14.6.3 mma.sp
 # A is sparse: half its registers; meta says which elements are there, f which threads hold it.
@@ -116,9 +116,9 @@ row(f"mma.sp::ordered_metadata.sync.aligned.{F8F6F4}.f32.ab.f32  d*4, a:b32*4, b
 row(f"mma.sp::ordered_metadata.sync.aligned.{F8F6F4}.f16.ab.f16  d:f16x2*2, a:b32*4, b:b32*4, c:f16x2*2, %meta:u32, f", ab=f"{FP8} {NARROW}", f="0", sm="120f", ptx="8.7", **WARP)
 # ptxas: the sparse 4-bit kinds are for sm_120a and sm_121a, not for their family
 ORDERED = "mma.sp::ordered_metadata.sync.aligned"
-row(f"{ORDERED}.m16n8k128.row.col.kind::mxf4.block_scale{{.scale_vec::2X}}.f32.e2m1.e2m1.f32.ue8m0       d:f32*4, a:b32*4, b:b32*4, c:f32*4, %meta:u32, f, {SCALES}", f="0", sm="120a 121a", ptx="8.7", **WARP)
-row(f"{ORDERED}.m16n8k128.row.col.kind::mxf4nvf4.block_scale.pair                                        d:f32*4, a:b32*4, b:b32*4, c:f32*4, %meta:u32, f, {SCALES}", pair=MXF4NVF4, f="0", sm="120a 121a", ptx="8.7", **WARP)
-row(f"{ORDERED}.m16n8k64.row.col.kind::mxf8f6f4.block_scale{{.scale_vec::1X}}.f32.atype.btype.f32.ue8m0  d:f32*4, a:b32*4, b:b32*4, c:f32*4, %meta:u32, f, {SCALES}", atype=FLOATS, btype=FLOATS, f="0", sm="120f", ptx="8.7", **WARP)
+row(f"{ORDERED}.m16n8k128.row.col.kind::mxf4.block_scale{{.scale_vec::2X}}.f32.e2m1.e2m1.f32.ue8m0       d:f32*4, a:b32!*4, b:b32!*4, c:f32*4, %meta:u32, f, {SCALES}", f="0", sm="120a 121a", ptx="8.7", **WARP)
+row(f"{ORDERED}.m16n8k128.row.col.kind::mxf4nvf4.block_scale.pair                                        d:f32*4, a:b32!*4, b:b32!*4, c:f32*4, %meta:u32, f, {SCALES}", pair=MXF4NVF4, f="0", sm="120a 121a", ptx="8.7", **WARP)
+row(f"{ORDERED}.m16n8k64.row.col.kind::mxf8f6f4.block_scale{{.scale_vec::1X}}.f32.atype.btype.f32.ue8m0  d:f32*4, a:b32!*4, b:b32!*4, c:f32*4, %meta:u32, f, {SCALES}", atype=FLOATS, btype=FLOATS, f="0", sm="120f", ptx="8.7", **WARP)
 
 # ---------------------------------------------------------------- 9.7.14.5.15 ldmatrix, stmatrix, movmatrix
 # p: each lane's address of one row of one of the `num` matrices.
