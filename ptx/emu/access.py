@@ -428,6 +428,11 @@ class AsyncCopies:
 
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
+        self.reset()
+
+    def reset(self) -> None:
+        """Nothing is in flight."""
+        chunk = self.chunk
         self.flying: list[Copy] = []
         self.group = np.zeros(chunk.count, np.int64)
         """The group that the next copy of each thread joins."""

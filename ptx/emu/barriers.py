@@ -42,7 +42,12 @@ class Barriers:
 
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
-        count = chunk.count
+        self.forms: dict[int, Form] = {}
+        self.reset()
+
+    def reset(self) -> None:
+        """Nobody has arrived anywhere."""
+        chunk, count = self.chunk, self.chunk.count
         self.waits_at = np.full(count, -1, np.int64)
         """The instruction at which each thread waits, -1 where it does not."""
         self.waits_for = np.zeros(count, np.int64)
@@ -50,7 +55,6 @@ class Barriers:
         self.arrived = np.zeros((len(chunk.ctas), _BARRIERS), np.int64)
         """Threads that arrived without waiting."""
         self.votes = np.zeros(count, np.bool_)
-        self.forms: dict[int, Form] = {}
         self.groups: dict[int, tuple[int, int]] = {}
 
     def bind(self, decoded: Decoded) -> Control:

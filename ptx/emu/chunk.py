@@ -20,6 +20,7 @@ from ptx.emu.clusters import ClusterBarrier
 from ptx.emu.faults import AccessError, EmulatorFault
 from ptx.emu.memory import Array, Memory, Region
 from ptx.emu.program import Decoded, Program, storage_bits
+from ptx.emu.special import special_register
 from ptx.emu.steps import Lanes, Step
 from ptx.ir import Not, Reg, Vector
 
@@ -51,20 +52,20 @@ class Chunk:
         self.launch = launch
         self.program: Program = launch.program
         self.memory: Memory = launch.memory
-        self.ctas = ctas
+        self.ctas = ctas.copy()
         self.threads_per_cta = launch.threads_per_cta
         self.count = len(ctas) * self.threads_per_cta
         self._registers: dict[int, Array] = {}
         self._defined: dict[int, Array] = {}
+        self._specials: dict[tuple[str, str], steps.Source] = {}
         self.carry: Array = np.zeros(self.count, np.bool_)
         self._place_threads()
         self._make_memory()
         self.alive = np.ones(self.count, np.bool_)
         self.living = self.count
         self.ready: list[Group] = []
-        self.team_of = launch.order.teams(self)
+        self.team_of: Array | None = None
         """Warps that only move together are a team; None: all of them do."""
-        self.resume(np.arange(self.count), self.program.entry[self.program.kernel.name])
         self.barriers = Barriers(self)
         self.warps = warp.Waiting(self)
         self.cluster_barrier = ClusterBarrier(self)
@@ -76,6 +77,25 @@ class Chunk:
         self.issued = 0
         self._steps: list[Step | None] = [None] * len(self.program.code)
         self._controls: dict[int, Control] = {}
+
+    def start(self, ctas: Array) -> None:
+        """Put the threads of as many CTAs at the kernel's first instruction; steps stay bound."""
+        self.ctas[...] = ctas
+        self._coordinates["ctaid"] = self._cta_coordinates()
+        for (name, type), source in self._specials.items():
+            if not callable(source) and source.flags.writeable:
+                source[...] = special_register(self, name, type)
+        for region in (self.shared, self.local, self.arguments):
+            region.clear()
+        for defined in self._defined.values():
+            defined[:] = False
+        self.alive[:] = True
+        self.living = self.count
+        for part in (self.barriers, self.warps, self.cluster_barrier, self.copies):
+            part.reset()
+        self.team_of = self.launch.order.teams(self)
+        self.ready = []
+        self.resume(np.arange(self.count), self.program.entry[self.program.kernel.name])
 
     # ------------------------------------------------------------ threads
 
@@ -94,18 +114,21 @@ class Chunk:
         self.warp_first = self.cta_of * self.threads_per_cta + thread // 32 * 32
         """The first thread of its warp."""
         x, y, _ = launch.block
-        grid_x, grid_y, _ = launch.grid
-        cta = self.ctas[self.cta_of]
         self._coordinates = {
             "tid": (thread % x, thread // x % y, thread // (x * y)),
-            "ctaid": (cta % grid_x, cta // grid_x % grid_y, cta // (grid_x * grid_y)),
+            "ctaid": self._cta_coordinates(),
         }
+
+    def _cta_coordinates(self) -> tuple[Array, Array, Array]:
+        grid_x, grid_y, _ = self.launch.grid
+        cta = self.ctas[self.cta_of]
+        return cta % grid_x, cta // grid_x % grid_y, cta // (grid_x * grid_y)
 
     def special(self, name: str, type: str) -> steps.Source:
         """A special register."""
-        from ptx.emu.special import special_register
-
-        return special_register(self, name, type)
+        if (name, type) not in self._specials:
+            self._specials[name, type] = special_register(self, name, type)
+        return self._specials[name, type]
 
     def coordinate(self, name: str, axis: int) -> Array:
         return self._coordinates[name][axis]

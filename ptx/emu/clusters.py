@@ -98,6 +98,11 @@ class ClusterBarrier:
 
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
+        self.reset()
+
+    def reset(self) -> None:
+        """Nobody has arrived."""
+        chunk = self.chunk
         self.phase = np.zeros(chunk.count, np.int64)
         """How many times each thread has arrived."""
         self.waits_at = np.full(chunk.count, -1, np.int64)

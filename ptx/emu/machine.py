@@ -233,8 +233,13 @@ def launch(
     size = running.cluster_size
     ctas = running.order.clusters(ctas.reshape(-1, size)).reshape(-1)
     each = max(1, CHUNK_THREADS // running.threads_per_cta // size) * size
+    chunk: Chunk | None = None
     for start in range(0, len(ctas), each):
-        Chunk(running, ctas[start : start + each]).run()
+        some = ctas[start : start + each]
+        if chunk is None or len(some) != len(chunk.ctas):
+            chunk = Chunk(running, some)
+        chunk.start(some)
+        chunk.run()
 
 
 def _check_shape(kernel: Function, grid: Dim, block: Dim, cluster: Dim | None) -> None:

@@ -100,6 +100,12 @@ class Region:
             states[index] = _FILLED[nbytes][VALID]
         self.cells(nbytes)[index] = cells
 
+    def clear(self) -> None:
+        """As it was before anything was written."""
+        self.state[:] = EMPTY
+        self.full = False
+        self._unseen = 0
+
     def mark(self, at: int, nbytes: int, state: int) -> None:
         self.state[at : at + nbytes] = state
         if state != VALID:

@@ -34,6 +34,11 @@ class Waiting:
 
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
+        self.reset()
+
+    def reset(self) -> None:
+        """Nobody waits."""
+        chunk = self.chunk
         self.lanes: dict[int, Array] = {}
         self.masks = np.zeros(chunk.count, np.uint32)
         self.depths: dict[int, tuple[int, int]] = {}

@@ -142,20 +142,27 @@ def multiply(words: Words) -> Meaning:
 def _fma_rn_into(out: Array, a: Array, b: Array, c: Array) -> None:
     """float32 fma to nearest: product exact in float64, one sum, one cast.
 
-    Two roundings equal one unless the float64 sum lies on a float32 midpoint or below the normal
-    range; those few lanes, and NaN, are done again with the sum's error.
+    Two roundings equal one unless the float64 sum lies on a float32 midpoint or, not zero, below
+    the normal range; those few lanes, and NaN, are done again with the sum's error.
     """
     s = a.astype(np.float64)
     s *= b
     s += c
     tie = (s.view(np.uint64) & _BELOW_F32) == _TIE
-    if np.abs(s).min() >= F32_MIN_NORMAL and not tie.any():
+    size = np.abs(s)
+    if not size.min() >= F32_MIN_NORMAL:
+        tie |= ~(size >= F32_MIN_NORMAL) & (s != 0)
+    if not tie.any():
         out[...] = s
         return
-    again = np.flatnonzero(tie | ~(np.abs(s) >= F32_MIN_NORMAL))
-    redone = canonical(rounding.fma_f32(a[again], b[again], c[again]))
+    again = np.flatnonzero(tie)
+    x, y, z = a[again], b[again], c[again]
     out[...] = s
-    out[again] = redone
+    found = s[again]
+    _, error = rounding.two_sum(x.astype(np.float64) * y, z.astype(np.float64))
+    # A tie without an error is one: the cast has rounded it to even.
+    if (error != 0).any() or not np.abs(found).min() >= F32_MIN_NORMAL:
+        out[again] = canonical(rounding.fma_f32(x, y, z))
 
 
 def _fma_rn(a: Array, b: Array, c: Array) -> Array:
