@@ -40,7 +40,7 @@ row("mov.b128  d:b64*2, a", sm=70, ptx="8.3")
 
 # ---------------------------------------------------------------- 9.7.9.8 ld
 # Hints are for global memory alone, so global and generic addresses have rows of their own.
-# .unified: the address of a variable declared with .attribute(.unified).
+# .unified: the address of a variable declared with .attribute(.unified); ptxas asks for no target or version for it.
 row("ld{.weak}{.global}.cop{.hint}{.prefetch_size}.type           d, [a]{.unified}" + POLICY, cop=LOADS, type=SCALAR, effect="load")
 row("ld{.weak}{.global}{.evict1}{.hint}{.prefetch_size}.type      d, [a]{.unified}" + POLICY, type=SCALAR, effect="load")
 row("ld.volatile{.global}{.prefetch_size}.type                    d, [a]", type=SCALAR, effect="load")
