@@ -125,7 +125,8 @@ def _smallest_target(asked: list[Need]) -> tuple[str, Need | None]:
     left = list(targets.INTRODUCED)
     smallest, reason = left[0], None
     for position, need in enumerate(asked):
-        left = [t for t in left if t in need.targets]
+        met = need.targets
+        left = [t for t in left if t in met]
         if not left:
             raise _conflict(asked[: position + 1])
         if left[0] != smallest:

@@ -168,7 +168,7 @@ def save(folder: Path, before: Array, after: Array) -> Path:
     """Both pictures side by side, as a PNG; its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = (folder / "blur.png").resolve()
-    both = np.hstack([before, after])
+    both = np.nan_to_num(np.hstack([before, after]))
     Image.fromarray((np.clip(both, 0, 1) * 255).round().astype(np.uint8)).save(path)
     return path
 

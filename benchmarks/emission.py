@@ -1,0 +1,92 @@
+"""How fast kernels are written: 40,000 instructions, and the seed's SGEMM; and PTX parsed.
+
+    python -m benchmarks.emission [--no-record]
+
+CPU seconds, best of several. Building includes the check of every operand; checking is that of the
+whole kernel; printing ends with the PTX text. Lines go to benchmarks/results/emission.jsonl.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import ptx
+from benchmarks import harness
+from ptxgemm.kernels.simt import sgemm
+
+INSTRUCTIONS = 40_000
+
+
+def long_kernel() -> ptx.Kernel:
+    """A kernel of the mix that GEMM kernels have: fma, ld and st by vectors, integer arithmetic."""
+    k = ptx.Kernel("long", n="u32", x="global.f32@16", y="global.f32@16")
+    n, x, y = k.params()
+    sums = [k.mov.f32(0.0) for _ in range(64)]
+    count = 64 + 5
+    while count < INSTRUCTIONS - 1:
+        at = x + k.mul.wide.u32(n, 16)
+        values = k.ld.global_.v4.f32(at)
+        for i, total in enumerate(sums):
+            k.fma.rn.f32(values[i % 4], values[(i + 1) % 4], total, out=total)
+        k.st.global_.v4.f32(y, sums[:4])
+        k.add.u32(n, 1, out=n)
+        count += 69
+    k.ret()
+    return k
+
+
+def measure(name: str, make: Callable[[], ptx.Kernel], repeats: int) -> dict[str, Any]:
+    best: dict[str, float] = {}
+    text = ""
+    for _ in range(repeats):
+        start = time.process_time()
+        kernel = make()
+        built = time.process_time()
+        module = ptx.Module(kernel)
+        checked = time.process_time()
+        text = str(module)
+        printed = time.process_time()
+        ptx.parse(text)
+        parsed = time.process_time()
+        for step, seconds in (
+            ("build_s", built - start),
+            ("check_s", checked - built),
+            ("print_s", printed - checked),
+            ("total_s", printed - start),
+            ("parse_s", parsed - printed),
+        ):
+            best[step] = min(best.get(step, seconds), seconds)
+    return {
+        "kernel": name,
+        "instructions": len(next(iter(ptx.parse(text).kernels.values())).instructions),
+        "bytes": len(text),
+        **{step: round(seconds, 4) for step, seconds in best.items()},
+        "parse_mb_per_s": round(len(text) / best["parse_s"] / 1e6, 2),
+    }
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--no-record", action="store_true", help="print, and keep nothing")
+    options = parser.parse_args(arguments)
+    rows = [
+        measure(f"{INSTRUCTIONS} instructions", long_kernel, 3),
+        measure("sgemm, seed's tile", sgemm, 5),
+    ]
+    for row in rows:
+        print(
+            f"{row['kernel']}: {row['instructions']} instructions, {row['bytes']} bytes; build "
+            f"{row['build_s']} s, check {row['check_s']} s, print {row['print_s']} s, together "
+            f"{row['total_s']} s; parse {row['parse_mb_per_s']} MB/s"
+        )
+    if not options.no_record:
+        print(f"recorded in {harness.record('emission', rows)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

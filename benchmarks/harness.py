@@ -1,0 +1,128 @@
+"""How a measurement is taken and kept: medians of replayed CUDA graphs, and lines of JSON.
+
+torch gives the peers, the graphs and the float64 reference; it is no dependency of the packages,
+and a machine without it measures only what needs no peer. Clocks are left as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+ROUNDS = 7
+"""Each call is timed so often, in turn with its peers; the median counts."""
+ROUND_MS = 6.0
+"""A graph holds as many calls as fill this."""
+ROTATED_BYTES = 150e6
+"""Inputs rotate through more than an L2 cache, so that none is warm by accident."""
+
+
+def environment() -> dict[str, Any]:
+    """Where, when and on what commit this runs, and by what command."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit(),
+        "command": shlex.join([Path(sys.executable).name, *sys.orig_argv[1:]]),
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        **card(),
+    }
+
+
+def commit() -> str:
+    """The commit of this tree, with ``+`` where it was changed since; "" outside a repository."""
+    given = os.environ.get("BENCHMARK_COMMIT")
+    if given:
+        return given
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(
+            ["git", *arguments], cwd=RESULTS.parent, capture_output=True, text=True, check=False
+        )
+        return done.stdout.strip()
+
+    return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain") else "")
+
+
+def card() -> dict[str, Any]:
+    """The first GPU and its driver, as nvidia-smi tells; nothing without one."""
+    query = "--query-gpu=name,driver_version,clocks.max.sm"
+    try:
+        done = subprocess.run(
+            ["nvidia-smi", query, "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    name, driver, clock = (part.strip() for part in done.stdout.splitlines()[0].split(","))
+    return {"card": name, "driver": driver, "max_clock": clock}
+
+
+def record(name: str, rows: list[dict[str, Any]], folder: Path = RESULTS) -> Path:
+    """Append the rows to ``NAME.jsonl``, each with the environment; the file's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.jsonl"
+    where = environment()
+    with path.open("a", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps({**row, **where}) + "\n")
+    return path
+
+
+def graph_us(calls: Mapping[str, Callable[[int], None]], sets: int) -> dict[str, float]:
+    """Microseconds of one call of each, without launch gaps.
+
+    A call gets the number of the input set, below `sets`, and launches on torch's current stream.
+    Each is captured in a graph several times; the graphs are replayed in turn, so that all meet the
+    same temperature and power.
+    """
+    import torch
+
+    graphs = {}
+    for name, call in calls.items():
+        aside = torch.cuda.Stream()
+        with torch.cuda.stream(aside):
+            for i in range(3):
+                call(i % sets)
+        torch.cuda.synchronize()
+        once = _elapsed_ms(lambda call=call: [call(i % sets) for i in range(4)]) / 4
+        count = max(4, min(200, int(ROUND_MS / max(once, 0.003))))
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for i in range(count):
+                call(i % sets)
+        graphs[name] = graph, count
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(ROUNDS):
+        for name, (graph, count) in graphs.items():
+            times[name].append(1e3 * _elapsed_ms(graph.replay) / count)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def _elapsed_ms(work: Callable[[], Any]) -> float:
+    import torch
+
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    work()
+    end.record()
+    torch.cuda.synchronize()
+    elapsed: float = start.elapsed_time(end)
+    return elapsed
+
+
+def input_sets(nbytes: int) -> int:
+    """How many sets of inputs and outputs of `nbytes` to rotate through."""
+    return max(1, min(6, int(ROTATED_BYTES // nbytes) + 1))
