@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ptx.devices import device
     from ptx.errors import PtxError
     from ptx.ir import SINK, Module
+    from ptx.sass import disassemble
     from ptx.text import parse
 
 _HOME = {
@@ -30,6 +31,7 @@ _HOME = {
     "assemble": "ptx.assembler",
     "check": "ptx.checker",
     "device": "ptx.devices",
+    "disassemble": "ptx.sass",
     "parse": "ptx.text",
 }
 
@@ -43,6 +45,7 @@ __all__ = [
     "assemble",
     "check",
     "device",
+    "disassemble",
     "parse",
 ]
 
