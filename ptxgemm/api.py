@@ -53,7 +53,7 @@ def check(
             if beta != 0:
                 raise ValueError(f"beta is {beta}, and there is no c to add")
             continue
-        if matrix.dtype != np.float32:
+        if str(matrix.dtype).removeprefix("torch.") != "float32":
             raise TypeError(f"{name} has dtype {matrix.dtype}; expected float32")
         if len(matrix.shape) != 2:
             raise ValueError(f"{name} has {len(matrix.shape)} dimensions; expected 2")

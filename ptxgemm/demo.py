@@ -204,7 +204,7 @@ def timed(where: Device, launch: Callable[[], None]) -> float:
     launch()
     end.record()
     end.synchronize()
-    return start.elapsed_time(end)
+    return start.elapsed_time(end) / 1e3
 
 
 @dataclass(frozen=True)
