@@ -28,6 +28,7 @@ from ptx.emu.memory import (
     check_alignment,
 )
 from ptx.emu.program import Decoded, Located
+from ptx.emu.races import is_synchronising
 from ptx.emu.semantics.rules import dtype_of
 from ptx.emu.steps import Lanes, Source, Step, select
 from ptx.ir import SINK, Addr, Imm, Operand, Pair, Reg, Symbol, Vector
@@ -213,15 +214,27 @@ def operand_space(chunk: Chunk, decoded: Decoded, operand: Operand, name: str) -
     return Space(chunk, name, located)
 
 
-def load_cells(space: Space, at: Array, nbytes: int, lanes: Lanes) -> Array:
-    """The bytes at each address, one cell each."""
+def _who(chunk: Chunk, lanes: Lanes, positions: Array) -> Array:
+    """The threads at some positions of an access."""
+    everyone = chunk.everyone(lanes)
+    return everyone[positions] if len(positions) else everyone
+
+
+def load_cells(space: Space, at: Array, nbytes: int, lanes: Lanes, plain: bool = True) -> Array:
+    """The bytes at each address, one cell each; `plain` accesses can race."""
+    chunk = space.chunk
+    races = chunk.races if plain else None
     parts = space.locate(at, nbytes, lanes)
     if len(parts) == 1:
         region, offsets, _ = parts[0]
+        if races is not None and region is chunk.shared:
+            races.read(offsets, nbytes, chunk.everyone(lanes), chunk.at)
         return region.load(offsets, nbytes)
     cells = np.empty(len(at), parts[0][0].cells(nbytes).dtype)
     for region, offsets, positions in parts:
         try:
+            if races is not None and region is chunk.shared:
+                races.read(offsets, nbytes, _who(chunk, lanes, positions), chunk.at)
             cells[positions] = region.load(offsets, nbytes)
         except AccessError as error:
             error.position = int(positions[error.position])
@@ -229,10 +242,16 @@ def load_cells(space: Space, at: Array, nbytes: int, lanes: Lanes) -> Array:
     return cells
 
 
-def store_cells(space: Space, at: Array, nbytes: int, cells: Array, lanes: Lanes) -> None:
+def store_cells(
+    space: Space, at: Array, nbytes: int, cells: Array, lanes: Lanes, plain: bool = True
+) -> None:
+    chunk = space.chunk
+    races = chunk.races if plain else None
     for region, offsets, positions in space.locate(at, nbytes, lanes):
         chosen = cells if not len(positions) else cells[positions]
         try:
+            if races is not None and region is chunk.shared:
+                races.write(offsets, nbytes, _who(chunk, lanes, positions), chunk.at)
             _store(region, offsets, nbytes, chosen)
         except AccessError as error:
             if len(positions) and error.position >= 0:
@@ -315,9 +334,12 @@ def load(chunk: Chunk, decoded: Decoded) -> Step:
     where = addresses(chunk, decoded, address)
     space = operand_space(chunk, decoded, address, space_of(decoded))
     kind = np.dtype(np.uint64 if type == "b128" else dtype_of(type))
+    plain = not is_synchronising(decoded)
 
     def step(lanes: Lanes) -> None:
-        cells = load_cells(space, where(lanes), nbytes, lanes)
+        if not plain:
+            strong_access(chunk, lanes)
+        cells = load_cells(space, where(lanes), nbytes, lanes, plain)
         values = cells.view(kind)
         if len(outs) == 1 and type != "b128":
             out = outs[0]
@@ -344,6 +366,7 @@ def store(chunk: Chunk, decoded: Decoded) -> Step:
     where = addresses(chunk, decoded, address)
     space = operand_space(chunk, decoded, address, space_of(decoded))
     kind = np.dtype(np.uint64 if type == "b128" else dtype_of(type))
+    plain = not is_synchronising(decoded)
     whole = np.dtype({1: "u1", 2: "u2", 4: "u4", 8: "u8"}.get(nbytes, f"V{nbytes}"))
 
     def step(lanes: Lanes) -> None:
@@ -354,10 +377,18 @@ def store(chunk: Chunk, decoded: Decoded) -> Step:
                 rows[:, 2 * number : 2 * number + 2] = select(source, lanes)
             else:
                 rows[:, number] = select(source, lanes)
-        store_cells(space, where(lanes), nbytes, rows.view(whole).reshape(count), lanes)
+        if not plain:
+            strong_access(chunk, lanes)
+        store_cells(space, where(lanes), nbytes, rows.view(whole).reshape(count), lanes, plain)
         chunk.progress += 1
 
     return step
+
+
+def strong_access(chunk: Chunk, lanes: Lanes) -> None:
+    """An atomic, volatile or ordered access: it synchronises."""
+    if chunk.races is not None:
+        chunk.races.flag(chunk.everyone(lanes))
 
 
 _WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
@@ -421,6 +452,8 @@ class Copy:
     lanes: Array
     group: Array
     """For each thread the number of its cp.async group."""
+    at: int
+    """The instruction that issued it."""
 
 
 class AsyncCopies:
@@ -453,6 +486,9 @@ class AsyncCopies:
         flight = np.full(copy.nbytes, IN_FLIGHT, np.uint8).view(states.dtype)[0]
         states[index] = flight
         region.full = False
+        if self.chunk.races is not None:
+            races, at = self.chunk.races, self.chunk.at
+            races.write(copy.offsets, copy.nbytes, copy.lanes, at, mark=False)
         self.flying.append(copy)
 
     def commit(self, lanes: Lanes) -> None:
@@ -480,12 +516,15 @@ class AsyncCopies:
                         copy.cells[keep],
                         copy.lanes[keep],
                         copy.group[keep],
+                        copy.at,
                     )
                 )
         self.flying = left
 
-    @staticmethod
-    def _arrive(copy: Copy, done: Array) -> None:
+    def _arrive(self, copy: Copy, done: Array) -> None:
+        races = self.chunk.races
+        if races is not None:
+            races.written(copy.offsets[done], copy.nbytes, copy.lanes[done], copy.at)
         index = copy.offsets[done] >> (copy.nbytes.bit_length() - 1)
         states = copy.region.cells(copy.nbytes, states=True)
         states[index] = np.full(copy.nbytes, VALID, np.uint8).view(states.dtype)[0]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ptx import types
 from ptx.emu import steps
-from ptx.emu.access import Part, addresses, operand_space, space_of, vector_operands
+from ptx.emu.access import Part, addresses, operand_space, space_of, strong_access, vector_operands
 from ptx.emu.faults import AccessError, Unmodelled
 from ptx.emu.memory import Array
 from ptx.emu.program import Decoded
@@ -103,6 +103,7 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
     count = len(sources[0])
 
     def step(lanes: Lanes) -> None:
+        strong_access(chunk, lanes)
         at = where(lanes)
         parts = space.locate(at, width * count, lanes)
         for number in range(count):

@@ -84,7 +84,7 @@ class Barriers:
         count = None if threads is None else select(threads, group.lanes)
         everyone = group.lanes is None or len(group.lanes) == chunk.living
         if everyone and count is None and form.action == "sync" and not self.arrived.any():
-            chunk.launch.synchronised(chunk, group.lanes)
+            chunk.met(group.lanes)
             return at + 1
         who = chunk.everyone(group.lanes)
         if count is not None and (count % 32).any():
@@ -138,6 +138,9 @@ class Barriers:
                 lane=int(who[first[where]]),
             )
         np.add.at(self.arrived, (ctas[first], barrier[first]), 32)
+        if chunk.races is not None:
+            for cta, number in {(int(c), int(b)) for c, b in zip(ctas, barrier, strict=True)}:
+                chunk.races.release(who[(ctas == cta) & (barrier == number)], (cta, number))
 
     def _check_partners(self, who: Array, at: int) -> None:
         """A warp whose other threads wait at another barrier instruction never comes whole."""
@@ -185,6 +188,7 @@ class Barriers:
                     )
                 if total == needed and whole.all():
                     self.arrived[cta, barrier] = self.expected[cta, barrier] = 0
+                    chunk.met(who, (int(cta), int(barrier)))
                     self._reduce(who)
                     released[who] = True
         if released.any():
@@ -201,7 +205,6 @@ class Barriers:
 
     def _resume(self, who: Array) -> None:
         chunk = self.chunk
-        chunk.launch.synchronised(chunk, who)
         chunk.progress += 1
         for at in np.unique(self.waits_at[who]):
             lanes = who[self.waits_at[who] == at]

@@ -20,6 +20,7 @@ from ptx.emu.clusters import ClusterBarrier
 from ptx.emu.faults import AccessError, EmulatorFault
 from ptx.emu.memory import Array, Memory, Region
 from ptx.emu.program import Decoded, Program, storage_bits
+from ptx.emu.races import Races
 from ptx.emu.special import special_register
 from ptx.emu.steps import Lanes, Step
 from ptx.ir import Not, Reg, Vector
@@ -71,6 +72,7 @@ class Chunk:
         self.cluster_barrier = ClusterBarrier(self)
         self.calls = control.CallStack(self)
         self.copies = access.AsyncCopies(self)
+        self.races = Races(self) if launch.find_races and self.shared.size else None
         self.progress = 0
         """Counts what another thread might wait for: stores, arrivals, exits."""
         self.at = 0
@@ -91,8 +93,9 @@ class Chunk:
             defined[:] = False
         self.alive[:] = True
         self.living = self.count
-        for part in (self.barriers, self.warps, self.cluster_barrier, self.copies):
-            part.reset()
+        for part in (self.barriers, self.warps, self.cluster_barrier, self.copies, self.races):
+            if part is not None:
+                part.reset()
         self.team_of = self.launch.order.teams(self)
         self.ready = []
         self.resume(np.arange(self.count), self.program.entry[self.program.kernel.name])
@@ -337,6 +340,17 @@ class Chunk:
             self.barriers.recheck()
             self.warps.recheck()
             self.cluster_barrier.release()
+
+    def met(self, lanes: Lanes, key: Any = None) -> None:
+        """Threads have passed a barrier together; `key` names the barrier where others arrived."""
+        if self.races is None:
+            return
+        if lanes is None:
+            self.races.all_met()
+            return
+        ctas = self.races.domain_of[lanes]
+        for domain in np.unique(ctas):
+            self.races.met(lanes[ctas == domain], key)
 
     def cta_alive(self, ctas: Array) -> Array:
         """Whether a thread of each CTA (of this chunk) still lives."""

@@ -133,7 +133,7 @@ class ClusterBarrier:
         chunk = self.chunk
         who = chunk.everyone(group.lanes)
         if self.done(who).all():
-            chunk.launch.synchronised(chunk, group.lanes)
+            chunk.met(who)
             return at + 1
         self.waits_at[who] = at
         self.groups[at] = (group.depth, group.turn)
@@ -151,7 +151,7 @@ class ClusterBarrier:
         for at in np.unique(self.waits_at[free]):
             lanes = free[self.waits_at[free] == at]
             self.waits_at[lanes] = -1
-            chunk.launch.synchronised(chunk, lanes)
+            chunk.met(lanes)
             chunk.resume(lanes, int(at) + 1, *self.groups[int(at)])
         return True
 

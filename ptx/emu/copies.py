@@ -82,7 +82,7 @@ def _copy(chunk: Chunk, decoded: Decoded) -> Step:
             taken = np.where(select(ignored, lanes), 0, nbytes)
         cells = _gather(memory, where_from(lanes), nbytes, taken, lanes, chunk.everyone(lanes))
         who = chunk.everyone(lanes)
-        copy = Copy(region, offsets, nbytes, cells, who, chunk.copies.group[who])
+        copy = Copy(region, offsets, nbytes, cells, who, chunk.copies.group[who], decoded.at)
         chunk.copies.issue(copy)
 
     return step

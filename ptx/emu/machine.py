@@ -14,7 +14,7 @@ from ptx.emu.faults import EmulatorFault, Unmodelled
 from ptx.emu.memory import VALID, Array, Memory, Region
 from ptx.emu.program import Decoded, Program
 from ptx.emu.semantics.rules import dtype_of
-from ptx.emu.steps import Lanes, constant
+from ptx.emu.steps import constant
 from ptx.ir import Function, Imm, Module, Symbol, Variable
 
 CHUNK_THREADS = 4096
@@ -139,6 +139,7 @@ class Launch:
         memory: Memory,
         step_limit: int,
         order: Order,
+        find_races: bool,
     ) -> None:
         self.program = program
         self.grid, self.block, self.cluster = grid, block, cluster
@@ -146,6 +147,7 @@ class Launch:
         self.memory = memory
         self.step_limit = step_limit
         self.order = order
+        self.find_races = find_races
         self.dynamic_shared_bytes = dynamic_shared_bytes
         self.shared_bytes = program.dynamic_offset + dynamic_shared_bytes
         self.threads_per_cta = block[0] * block[1] * block[2]
@@ -176,12 +178,6 @@ class Launch:
         cluster = across // x + grid_x // x * (up // y + grid_y // y * (deep // z))
         return np.lexsort((rank, cluster))
 
-    def synchronised(self, chunk: Chunk, lanes: Lanes) -> None:
-        """Threads that have passed a barrier of their CTA together."""
-
-    def synchronised_warps(self, chunk: Chunk, lanes: Array) -> None:
-        """Threads that have passed a barrier of their warp together."""
-
     def diverged(self, decoded: Decoded) -> None:
         """A branch has parted a group."""
 
@@ -198,12 +194,14 @@ def launch(
     *,
     order: str | int = "fixed",
     step_limit: int = STEP_LIMIT,
+    races: bool = True,
     report: bool = False,
 ) -> None:
     """Run a kernel of `module` over a grid, to its end.
 
     `param_bytes` is the parameter space, laid out as the driver lays it out; `shared_bytes` is
-    dynamic shared memory; `step_limit` bounds the instructions that groups of threads issue. Raises
+    dynamic shared memory; `step_limit` bounds the instructions that groups of threads issue;
+    ``races=False`` leaves out the search for races in shared memory. Raises
     :class:`EmulatorFault` for what the kernel does wrong and :class:`Unmodelled` before anything
     runs.
     """
@@ -228,6 +226,7 @@ def launch(
         memory,
         step_limit,
         Order(order),
+        races,
     )
     ctas = running.ctas()
     size = running.cluster_size

@@ -429,7 +429,12 @@ def _elect(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
 
 def _warp_barrier(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     mask = steps.read(chunk, decoded, decoded.operands[0], "b32")
-    return mask, lambda who: chunk.launch.synchronised_warps(chunk, who)
+
+    def action(who: Array) -> None:
+        if chunk.races is not None:
+            chunk.races.warps_met(who)
+
+    return mask, action
 
 
 def refuse(decoded: Decoded) -> Unmodelled:
