@@ -40,7 +40,10 @@ def environment() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit of this tree, with ``+`` where it was changed since; "" outside a repository."""
+    """The commit of this tree, with ``+`` where more than results was changed since.
+
+    A copy without its repository is told by ``BENCHMARK_COMMIT``.
+    """
     given = os.environ.get("BENCHMARK_COMMIT")
     if given:
         return given
@@ -51,7 +54,8 @@ def commit() -> str:
         )
         return done.stdout.strip()
 
-    return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain") else "")
+    changed = git("status", "--porcelain", "--", ":/", f":!{RESULTS.name}")
+    return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
 
 
 def card() -> dict[str, Any]:

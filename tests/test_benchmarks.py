@@ -1,0 +1,58 @@
+"""The speed of emission keeps its limits, and a result says where it comes from."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import ptx
+from benchmarks import emission, harness
+from ptxgemm.kernels.simt import sgemm
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_forty_thousand_instructions_take_under_two_seconds() -> None:
+    row = emission.measure("long", emission.long_kernel, 2)
+    assert row["instructions"] >= 40_000
+    assert row["total_s"] < 2
+    assert row["parse_mb_per_s"] > 1
+
+
+def test_the_kernel_of_the_seed_takes_under_50_ms() -> None:
+    assert emission.measure("sgemm", sgemm, 5)["total_s"] < 0.05
+
+
+def test_the_long_kernel_is_one_that_ptxas_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emission, "INSTRUCTIONS", 400)
+    assert ptx.assemble(ptx.Module(emission.long_kernel()), "sm_90").registers > 64
+
+
+def test_a_result_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BENCHMARK_COMMIT", raising=False)
+    path = harness.record("some", [{"us": 1.5}, {"us": 2.5}], tmp_path)
+    harness.record("some", [{"us": 3.5}], tmp_path)
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [row["us"] for row in rows] == [1.5, 2.5, 3.5]
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout
+    assert rows[0]["commit"].rstrip("+") == head[:12]
+    assert {"date", "command", "python", "machine"} <= rows[0].keys()
+
+
+def test_inputs_rotate_through_more_than_a_cache() -> None:
+    assert harness.input_sets(3 * 4 * 512**2) == 6
+    assert harness.input_sets(3 * 4 * 2048**2) == 3
+    assert harness.input_sets(3 * 4 * 8192**2) == 1
+
+
+@pytest.mark.parametrize("path", sorted(harness.RESULTS.glob("*.jsonl")), ids=lambda p: p.stem)
+def test_recorded_results_are_whole(path: Path) -> None:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        assert {"date", "commit", "command", "machine"} <= row.keys()
+        assert not row["commit"].endswith("+"), "measured on a tree that no commit holds"
