@@ -27,7 +27,7 @@ def long_kernel() -> ptx.Kernel:
     n, x, y = k.params()
     sums = [k.mov.f32(0.0) for _ in range(64)]
     count = 64 + 5
-    while count < INSTRUCTIONS - 1:
+    while count < INSTRUCTIONS - 17:
         at = x + k.mul.wide.u32(n, 16)
         values = k.ld.global_.v4.f32(at)
         for i, total in enumerate(sums):
@@ -35,6 +35,8 @@ def long_kernel() -> ptx.Kernel:
         k.st.global_.v4.f32(y, sums[:4])
         k.add.u32(n, 1, out=n)
         count += 69
+    for i in range(0, 64, 4):
+        k.st.global_.v4.f32(y + 4 * i, sums[i : i + 4])
     k.ret()
     return k
 
