@@ -151,8 +151,9 @@ def _special(slot: Slot, operand: Special, variant: Variant) -> str:
         return f"there is no special register {operand}"
     if slot.written:
         return f"{operand} can only be read"
-    integers = kind(slot.type) in "bi" and kind(variant.slots[0].type) in "bi"
-    if variant.opcode not in ("mov", "cvt") or not integers:
+    if variant.opcode != "mov" and not (
+        variant.opcode == "cvt" and all(kind(s.type) in "bi" for s in variant.slots)
+    ):
         return f"{operand} is read by mov alone, or an integer cvt: mov.{known.type} d, {operand}"
     if not accepts(slot.type, known.type, variant.wide):
         return f"expected .{slot.type}, got {operand} (.{known.type})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptx.errors import PtxError
-from ptx.ir import Addr, Symbol
+from ptx.ir import Addr, Reg, Special, Symbol
 from ptx.isa import FORMS, Variant, follow, resolve
 from ptx.isa.words import EFFECTS, ROLES, WORDS
 from ptx.operands import select
@@ -128,6 +128,14 @@ def test_results_that_may_be_dropped() -> None:
 def test_an_mbarrier_lies_in_shared_memory() -> None:
     with pytest.raises(PtxError, match=r"gmem lies in \.global, an mbarrier in \.shared"):
         select("mbarrier.inval.b64", (Addr(Symbol("gmem", 0, "global")),))
+
+
+def test_a_special_register_is_read_by_mov_and_integer_cvt() -> None:
+    tid, register = Special("%tid.x"), Reg("%u64_1", "u64")
+    select("cvt.u64.u32", (register, tid))
+    select("mov.pred", (Reg("%p1", "pred"), Special("%is_explicit_cluster")))
+    with pytest.raises(PtxError, match=r"%tid\.x is read by mov alone"):
+        select("cp.async.bulk.prefetch.L2.global", (Addr(register), tid))
 
 
 def test_only_a_store_of_now_takes_wider_registers() -> None:
