@@ -37,6 +37,7 @@ def unset_reads(flow: Flow) -> list[UnsetRead]:
     """The first doubtful read of each register, in the order of the text."""
     ignored = _accumulators(flow)
     summaries = {number: _summary(flow, number, ignored) for number in flow.order}
+    _drop_dominated(flow, summaries)
     bit = {
         register: 1 << index
         for index, register in enumerate(
@@ -67,6 +68,22 @@ def unset_reads(flow: Flow) -> list[UnsetRead]:
             else:
                 del doubtful[register]
     return sorted(doubtful.values(), key=lambda read: read.position)
+
+
+def _drop_dominated(flow: Flow, summaries: dict[int, _Summary]) -> None:
+    """Forget the reads that an unguarded write in a dominating block comes before.
+
+    In compiled code, where most registers are written once, these are nearly all.
+    """
+    homes: dict[int, list[int]] = {}
+    for number, summary in summaries.items():
+        for register in list(summary.exposed):
+            if register not in homes:
+                homes[register] = [
+                    flow.block_of(p) for p in flow.definitions[register][:4] if flow.guards[p] < 0
+                ]
+            if any(home != number and flow.dominates(home, number) for home in homes[register]):
+                del summary.exposed[register]
 
 
 def _parameters(flow: Flow, bit: dict[int, int]) -> int:

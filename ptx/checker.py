@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ptx import targets
-from ptx.controlflow import spell
+from ptx.declared import spell
 from ptx.errors import Place, PtxError, TextPlace
 from ptx.ir import Function, Module, Variable
 from ptx.requirements import Need, Requirements, requirements

@@ -8,12 +8,16 @@ is nowhere) is kept in :attr:`Flow.faults` and the analysis goes on without it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from heapq import heappop, heappush
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
+from ptx.declared import Fault, Scope, nearest, open_scope
+from ptx.dominance import dominators, reverse_postorder
 from ptx.ir import (
     Addr,
     Arguments,
@@ -26,9 +30,7 @@ from ptx.ir import (
     Operand,
     Pair,
     Parameter,
-    Prototype,
     Reg,
-    Registers,
     Selected,
     Statement,
     Symbol,
@@ -43,65 +45,8 @@ State = TypeVar("State")
 
 NO_GUARD = -1
 
-
-class Fault(NamedTuple):
-    """A name that does not resolve, or is declared twice."""
-
-    rule: str
-    message: str
-    statement: Statement
-
-
-class Scope:
-    """The names of a function, or of one pair of braces in it; `outer` holds those around it."""
-
-    def __init__(self, outer: Scope | None = None) -> None:
-        self.outer = outer
-        self.registers: dict[str, int] = {}
-        self.ranges: dict[str, Registers] = {}
-        """Numbered registers, ``.reg .b32 %r<n>``, by what stands before the number."""
-        self.declared: dict[str, Statement] = {}
-        """Variables, labels, lists of targets, prototypes and single registers."""
-
-    def find(self, name: str) -> Statement | None:
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.declared:
-                return scope.declared[name]
-            scope = scope.outer
-        return None
-
-    def range_of(self, name: str) -> Registers | None:
-        """The declaration here whose prefix `name` starts with, whatever its number."""
-        end = len(name)
-        while end and name[end - 1].isdigit():
-            end -= 1
-            if name[:end] in self.ranges:
-                return self.ranges[name[:end]]
-        return None
-
-    def declares(self, name: str) -> bool:
-        """Whether `name` is a register of this very scope; ``v.x`` is a part of a vector."""
-        prefix = name.rstrip("0123456789")
-        numbered = self.ranges.get(prefix)
-        if numbered is not None and number_in(name, numbered) is not None:
-            return True
-        vector, dot, _ = name.partition(".")
-        single = self.declared.get(vector)
-        if isinstance(single, Registers) and bool(dot) == (single.vector is not None):
-            return True
-        numbered = self.range_of(name)
-        return numbered is not None and number_in(name, numbered) is not None
-
-
-def number_in(name: str, declared: Registers) -> int | None:
-    """The number of a register among those that ``.reg .b32 %r<n>`` declares, or None."""
-    digits = name[len(declared.name) :]
-    if declared.count is None or not digits.isdecimal() or len(digits) > 9:
-        return None
-    if digits != "0" and digits[0] == "0":
-        return None
-    return int(digits) if int(digits) < declared.count else None
+HINTS = 20
+"""How many faults are told with the nearest names."""
 
 
 class Edge(NamedTuple):
@@ -200,47 +145,11 @@ class Flow:
         self._position: dict[int, int] = {}
         self._owner = self._find_owner()
         self._foreign: set[int] = set()
-        self._walk(function.body or (), self._open(function.body or (), None))
+        body = function.body or ()
+        parameters = function.params + function.results
+        self._walk(body, open_scope(body, None, self.faults, parameters))
 
     # ------------------------------------------------------------ decoding
-
-    def _open(self, body: Iterable[Statement], outer: Scope | None) -> Scope:
-        """A scope with everything that `body` declares."""
-        scope = Scope(outer)
-        if outer is None:
-            for parameter in self.function.params + self.function.results:
-                if parameter.space == "reg":
-                    declared = Registers(parameter.type, parameter.name, place=parameter.place)
-                    self._declare(scope, parameter.name, declared)
-        for statement in body:
-            kind = type(statement)
-            if kind is Instruction:
-                continue
-            if kind is Registers and statement.count is not None:  # type: ignore[union-attr]
-                self._declare_range(scope, statement)  # type: ignore[arg-type]
-            elif kind in (Registers, Variable, Label):
-                self._declare(scope, statement.name, statement)  # type: ignore[union-attr]
-            elif kind in (Targets, Prototype):
-                self._declare(scope, statement.label, statement)  # type: ignore[union-attr]
-        return scope
-
-    def _declare(self, scope: Scope, name: str, statement: Statement) -> None:
-        if name in scope.declared or scope.declares(name):
-            rule = "duplicate-label" if isinstance(statement, Label) else "duplicate-name"
-            other = scope.declared.get(name) or scope.range_of(name)
-            place = getattr(other, "place", None)
-            first = f"; first at {place}" if place else ""
-            self._fault(rule, f"{name} is declared twice in one scope{first}", statement)
-        scope.declared[name] = statement
-
-    def _declare_range(self, scope: Scope, declared: Registers) -> None:
-        name, count = declared.name, declared.count or 0
-        clash = next((n for n in scope.declared if _numbered(n, name, count)), None)
-        if name in scope.ranges:
-            self._fault("duplicate-name", f"{name}<> is declared twice in one scope", declared)
-        elif clash is not None:
-            self._fault("duplicate-name", f"{name}<{count}> declares {clash} again", declared)
-        scope.ranges[name] = declared
 
     def _fault(self, rule: str, message: str, statement: Statement) -> None:
         self.faults.append(Fault(rule, message, statement))
@@ -256,7 +165,7 @@ class Flow:
                 self.label_at.setdefault(position, []).append(statement)  # type: ignore[arg-type]
             elif kind is Block:
                 inner = statement.body  # type: ignore[union-attr]
-                self._walk(inner, self._open(inner, scope))
+                self._walk(inner, open_scope(inner, scope, self.faults))
 
     def _add(self, instruction: Instruction, scope: Scope) -> None:
         known, owner = scope.registers, self._owner
@@ -426,15 +335,7 @@ class Flow:
         self._jumps[position] = labels
 
     def _fault_label(self, name: str, instruction: Instruction, scope: Scope) -> None:
-        import difflib
-
-        seen: list[str] = []
-        home: Scope | None = scope
-        while home is not None:
-            seen += [n for n, s in home.declared.items() if isinstance(s, Label)]
-            home = home.outer
-        near = difflib.get_close_matches(name, seen, n=3)
-        hint = f"; near: {', '.join(near)}" if near else ""
+        hint = nearest(name, _labels(scope)) if len(self.faults) < HINTS else ""
         self._fault("unknown-label", f"no label is named {name} here{hint}", instruction)
 
     # ------------------------------------------------------------ blocks
@@ -471,23 +372,43 @@ class Flow:
     @cached_property
     def order(self) -> list[int]:
         """The blocks that control can reach, in reverse postorder."""
-        blocks = self.blocks
+        blocks, end = self.blocks, len(self.blocks)
         if not blocks:
             return []
-        seen = {0}
-        finished: list[int] = []
-        stack = [(0, iter(blocks[0].edges))]
-        while stack:
-            number, edges = stack[-1]
-            for edge in edges:
-                if edge.target not in seen and edge.target < len(blocks):
-                    seen.add(edge.target)
-                    stack.append((edge.target, iter(blocks[edge.target].edges)))
-                    break
-            else:
-                finished.append(number)
-                stack.pop()
-        return finished[::-1]
+        return reverse_postorder(
+            lambda number: [e.target for e in blocks[number].edges if e.target < end], [0]
+        )
+
+    @cached_property
+    def _spans(self) -> dict[int, tuple[int, int]]:
+        """For each block that is reached its number, and the last one below it, in a walk of the
+        dominator tree."""
+        blocks = self.blocks
+        parent = dominators(self.order, lambda number: blocks[number].predecessors, [0])
+        below: dict[int, list[int]] = {}
+        for number in self.order[1:]:
+            below.setdefault(parent[number], []).append(number)
+        order = reverse_postorder(lambda number: below.get(number, ()), [0])
+        first = {number: position for position, number in enumerate(order)}
+        sizes = dict.fromkeys(order, 1)
+        for number in reversed(order[1:]):
+            sizes[parent[number]] += sizes[number]
+        return {number: (first[number], first[number] + sizes[number] - 1) for number in order}
+
+    def dominates(self, a: int, b: int) -> bool:
+        """Whether every way to the reached block `b` passes `a`; a block dominates itself."""
+        if a not in self._spans:
+            return False
+        begin, end = self._spans[a]
+        return begin <= self._spans[b][0] <= end
+
+    def block_of(self, position: int) -> int:
+        """The block that an instruction is in."""
+        return bisect_right(self._starts, position) - 1
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [block.start for block in self.blocks]
 
     @cached_property
     def definitions(self) -> Definitions:
@@ -555,9 +476,12 @@ class Flow:
         """
         before: dict[int, State] = {0: entry} if self.blocks else {}
         rank = {block: position for position, block in enumerate(self.order)}
-        waiting = {0} if self.blocks else set()
-        while waiting:
-            number = min(waiting, key=rank.__getitem__)
+        queue = [0] if self.blocks else []  # ranks of blocks; those in `waiting` count
+        waiting = set(queue)
+        while queue:
+            number = self.order[heappop(queue)]
+            if number not in waiting:
+                continue
             waiting.discard(number)
             after = transfer(number, before[number])
             for edge in self.blocks[number].edges:
@@ -569,22 +493,13 @@ class Flow:
                     if arriving == before[edge.target]:
                         continue
                 before[edge.target] = arriving
-                waiting.add(edge.target)
+                if edge.target not in waiting:
+                    waiting.add(edge.target)
+                    heappush(queue, rank[edge.target])
         return before
 
 
-def _numbered(name: str, prefix: str, count: int) -> bool:
-    return name.startswith(prefix) and number_in(name, Registers("", prefix, count)) is not None
-
-
-def spell(statement: Statement) -> str:
-    """A statement in PTX, for a message."""
-    if isinstance(statement, Registers):
-        count = f"<{statement.count}>" if statement.count is not None else ""
-        return f".reg .{statement.type} {statement.name}{count};"
-    if isinstance(statement, Label):
-        return f"{statement.name}:"
-    if isinstance(statement, Variable):
-        extents = "".join(f"[{'' if n is None else n}]" for n in statement.shape)
-        return f".{statement.space} .{statement.type} {statement.name}{extents};"
-    return str(statement) if isinstance(statement, Instruction) else ""
+def _labels(scope: Scope | None) -> Iterator[str]:
+    while scope is not None:
+        yield from (name for name, one in scope.declared.items() if isinstance(one, Label))
+        scope = scope.outer

@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable
 
 from ptx.controlflow import Flow
+from ptx.dominance import dominators, reverse_postorder
 from ptx.ir import Imm, Instruction, Not, Operand, Reg, Special
 from ptx.types import bits, is_signed
 
@@ -202,59 +203,15 @@ def divergent_blocks(flow: Flow, lanes: Lanes) -> dict[int, int]:
 
 def postdominators(flow: Flow) -> dict[int, int]:
     """The immediate postdominator of each block that is reached; the function's end is
-    ``len(blocks)``.
-
-    By iteration, as Cooper, Harvey and Kennedy describe it (A Simple, Fast Dominance Algorithm,
-    2001), on the reversed graph.
-    """
+    ``len(blocks)``."""
     end = len(flow.blocks)
     after = {
         number: {edge.target for edge in flow.blocks[number].edges} or {end}
         for number in flow.order
     }
-    before: dict[int, list[int]] = {}
+    before: dict[int, list[int]] = {number: [] for number in (*after, end)}
     for number, targets in after.items():
         for target in targets:
-            before.setdefault(target, []).append(number)
-    order = _postorder(end, before)
-    rank = {number: position for position, number in enumerate(order)}
-    parent = {end: end}
-    changed = True
-    while changed:
-        changed = False
-        for number in reversed(order[:-1]):
-            known = [t for t in after[number] if t in parent]
-            if not known:
-                continue
-            chosen = known[0]
-            for other in known[1:]:
-                chosen = _meet(chosen, other, parent, rank)
-            if parent.get(number) != chosen:
-                parent[number] = chosen
-                changed = True
-    return parent
-
-
-def _meet(a: int, b: int, parent: dict[int, int], rank: dict[int, int]) -> int:
-    while a != b:
-        while rank[a] < rank[b]:
-            a = parent[a]
-        while rank[b] < rank[a]:
-            b = parent[b]
-    return a
-
-
-def _postorder(root: int, following: dict[int, list[int]]) -> list[int]:
-    seen, order = {root}, []
-    stack = [(root, iter(following.get(root, ())))]
-    while stack:
-        number, others = stack[-1]
-        for other in others:
-            if other not in seen:
-                seen.add(other)
-                stack.append((other, iter(following.get(other, ()))))
-                break
-        else:
-            order.append(number)
-            stack.pop()
-    return order
+            before[target].append(number)
+    order = reverse_postorder(before.__getitem__, [end])
+    return dominators(order, lambda number: after.get(number, ()), [end])

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ptx.dominance import ROOT, dominators, reverse_postorder
+
 
 class Step(NamedTuple):
     """Where control may go from a statement."""
@@ -31,12 +33,12 @@ class Loop(NamedTuple):
 def natural_loops(steps: Sequence[Step], entries: Sequence[int]) -> list[Loop]:
     """The loops that can be reached from `entries`; back edges to one header make one loop."""
     next_of = [_next(index, step, len(steps)) for index, step in enumerate(steps)]
-    order = _reverse_postorder(next_of, entries)
+    order = reverse_postorder(next_of.__getitem__, entries)
     before: dict[int, list[int]] = {index: [] for index in order}
     for index in order:
         for other in next_of[index]:
             before[other].append(index)
-    parent = _dominators(order, before, entries)
+    parent = dominators(order, before.__getitem__, entries)
     backs: dict[int, list[int]] = {}
     rank = {index: position for position, index in enumerate(order)}
     for index in order:
@@ -54,68 +56,8 @@ def _next(index: int, step: Step, count: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys((*step.targets, *falls)))
 
 
-def _reverse_postorder(next_of: Sequence[tuple[int, ...]], entries: Sequence[int]) -> list[int]:
-    seen: set[int] = set()
-    order: list[int] = []
-    for entry in entries:
-        if entry in seen:
-            continue
-        seen.add(entry)
-        stack = [(entry, iter(next_of[entry]))]
-        while stack:
-            index, others = stack[-1]
-            for other in others:
-                if other not in seen:
-                    seen.add(other)
-                    stack.append((other, iter(next_of[other])))
-                    break
-            else:
-                order.append(index)
-                stack.pop()
-    order.reverse()
-    return order
-
-
-_ROOT = -1
-"""Above all entries, so that several of them have a common dominator."""
-
-
-def _dominators(
-    order: Sequence[int], before: dict[int, list[int]], entries: Sequence[int]
-) -> dict[int, int]:
-    """Of each statement, the last one that every way to it passes."""
-    rank = {index: position for position, index in enumerate(order)}
-    rank[_ROOT] = -1
-    parent: dict[int, int] = {_ROOT: _ROOT, **dict.fromkeys(entries, _ROOT)}
-
-    def common(a: int, b: int) -> int:
-        while a != b:
-            while rank[a] > rank[b]:
-                a = parent[a]
-            while rank[b] > rank[a]:
-                b = parent[b]
-        return a
-
-    changed = True
-    while changed:
-        changed = False
-        for index in order:
-            if parent.get(index) == _ROOT:
-                continue
-            known = [other for other in before[index] if other in parent]
-            if not known:
-                continue
-            found = known[0]
-            for other in known[1:]:
-                found = common(found, other)
-            if parent.get(index) != found:
-                parent[index] = found
-                changed = True
-    return parent
-
-
 def _dominates(a: int, b: int, parent: dict[int, int]) -> bool:
-    while b not in (a, _ROOT):
+    while b not in (a, ROOT):
         b = parent[b]
     return a == b
 

@@ -107,9 +107,7 @@ ret;
 )
 def underaligned_variable(view: View) -> Findings:
     flow = view.flow
-    if not any(
-        isinstance(v, Variable) for v in (*view.function.variables, *view.module.named.values())
-    ):
+    if not view.function.variables and not view.module.has_variables:
         return
     for instruction, access, size in _accesses(flow):
         base = access.address.base

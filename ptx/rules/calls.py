@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-
 from ptx import types
+from ptx.controlflow import HINTS
+from ptx.declared import nearest
 from ptx.ir import (
     Arguments,
     Function,
@@ -36,12 +36,13 @@ ret;
     good=".func g\n{\nret;\n}\n.visible .entry k()\n{\ncall g;\nret;\n}",
 )
 def unknown_function(view: View) -> Findings:
-    functions = [n for n, item in view.module.named.items() if isinstance(item, Function)]
+    known = view.module.functions
+    told = 0
     for _, instruction in view.flow.of("call"):
         callee = _callee(instruction)
-        if isinstance(callee, Symbol) and callee.name not in functions:
-            near = difflib.get_close_matches(callee.name, functions, n=3)
-            hint = f"; near: {', '.join(near)}" if near else ""
+        if isinstance(callee, Symbol) and callee.name not in known:
+            hint = nearest(callee.name, known) if told < HINTS else ""
+            told += 1
             yield at(instruction, f"no function is named {callee.name}{hint}")
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
-
+from ptx.controlflow import HINTS
+from ptx.declared import nearest
 from ptx.ir import Function, Label, Registers, Variable
 from ptx.names import why_no_name
 from ptx.rules.rule import Finding, Findings, ModuleView, View, at, items_named, rule
@@ -111,6 +111,7 @@ def _defines(item: Function | Variable) -> bool:
 def unknown_symbol(view: View) -> Findings:
     own = {p.name for p in view.function.params + view.function.results}
     module = view.module.named
+    told = 0
     for symbol, instruction, scope in view.flow.symbols:
         name = symbol.name
         if name in own or name in module or isinstance(scope.find(name), Variable):
@@ -118,8 +119,8 @@ def unknown_symbol(view: View) -> Findings:
         if instruction.opcode == "call" and symbol in instruction.operands:
             continue  # the rule unknown-function
         known = [*own, *module, *(v.name for v in view.function.variables)]
-        near = difflib.get_close_matches(name, known, n=3)
-        hint = f"; near: {', '.join(near)}" if near else ""
+        hint = nearest(name, known) if told < HINTS else ""
+        told += 1
         yield at(instruction, f"no variable or parameter is named {name} here{hint}")
 
 

@@ -55,12 +55,18 @@ class ModuleView:
         return found
 
     @cached_property
+    def functions(self) -> dict[str, Function]:
+        return {name: item for name, item in self.named.items() if isinstance(item, Function)}
+
+    @cached_property
+    def has_variables(self) -> bool:
+        return len(self.functions) < len(self.named)
+
+    @cached_property
     def noreturn(self) -> frozenset[str]:
         """The functions that do not come back."""
         return frozenset(
-            name
-            for name, item in self.named.items()
-            if isinstance(item, Function) and item.directive("noreturn") is not None
+            name for name, item in self.functions.items() if item.directive("noreturn") is not None
         )
 
     @cached_property
