@@ -25,7 +25,7 @@ def long_kernel() -> ptx.Kernel:
     """A kernel of the mix that GEMM kernels have: fma, ld and st by vectors, integer arithmetic."""
     k = ptx.Kernel("long", n="u32", x="global.f32@16", y="global.f32@16")
     n, x, y = k.params()
-    sums = [k.mov.f32(0.0) for _ in range(64)]
+    sums = [k.mov.f32(float(i)) for i in range(64)]
     count = 64 + 5
     while count < INSTRUCTIONS - 17:
         at = x + k.mul.wide.u32(n, 16)
