@@ -14,6 +14,7 @@ import ptx
 from ptx import checker
 from ptx.errors import PtxError
 from ptx.ir import Module
+from ptxgemm.kernels import simt
 
 
 def first() -> ptx.Kernel:
@@ -218,6 +219,13 @@ def test_the_first_kernel_of_the_design_is_clean() -> None:
         k.st.global_.f32(y_at, r)
     k.ret()
     assert checker.check(Module(k)) == []
+
+
+@pytest.mark.parametrize("prefetch", ["branch", "predicated", "peeled"])
+def test_the_sgemm_is_clean_as_built_and_as_text(prefetch: str) -> None:
+    module = Module(simt.sgemm(prefetch=prefetch))
+    assert checker.check(module) == []
+    assert checker.check(str(module)) == []
 
 
 def test_forty_thousand_instructions_are_checked_in_time() -> None:
