@@ -163,7 +163,7 @@ def _special(slot: Slot, operand: Special, variant: Variant) -> str:
 def _literal(slot: Slot, operand: Imm, variant: Variant) -> str:
     if slot.written:
         return f"a destination must be a register, got {describe(operand)}"
-    if slot.type == "pred" and variant.opcode == "mov" and not operand.is_float:
+    if slot.type == "pred" and not operand.is_float and _is_truth(int(operand.value), variant):
         return ""
     if slot.register_only or slot.type == "pred" or slot.type in HELD_IN:
         return f"expected a register of .{slot.type}, got {describe(operand)}"
@@ -180,6 +180,16 @@ def _literal(slot: Slot, operand: Imm, variant: Variant) -> str:
     if not -(1 << width - 1) <= value < 1 << width:
         return f"{operand} does not fit .{slot.type}, which holds {_range(slot.type)}"
     return ""
+
+
+def _is_truth(value: int, variant: Variant) -> bool:
+    """Whether a literal may stand for a predicate: compilers print 0, 1 and -1."""
+    if variant.opcode == "mov":
+        return True
+    if variant.opcode in ("set", "setp", "cp"):
+        # ptxas takes none where the type is bf16, and reads a size in cp.async.
+        return False
+    return value in ((0, 1) if variant.opcode == "wgmma" else (0, 1, -1))
 
 
 def _float_literal(slot: Slot, text: str, slot_kind: str, width: int) -> str:

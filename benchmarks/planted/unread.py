@@ -1,7 +1,8 @@
 """Mistakes of kernel authors, written by someone who had not read the checker.
 
 Each function builds a kernel with one mistake. ``# right:`` above a line is what should stand in
-its place; ``# named`` marks the line to be named, where that is another one than the mistake.
+its place, ``# missing:`` what should stand there besides; ``# named`` marks the line to be named,
+where that is another one than the mistake.
 """
 
 from __future__ import annotations
@@ -156,8 +157,7 @@ def mbarrier_never_initialised() -> Kernel:
     k = Kernel("wait", x="global.f32")
     x = k.param("x")
     full = k.shared("full", "b64", 1)
-    # right: k.mbarrier.init.shared.b64(full, 1)
-    pass
+    # missing: k.mbarrier.init.shared.b64(full, 1)
     k.mbarrier.arrive.shared.b64(full, out=ptx.SINK)  # named
     k.st.global_.f32(x, 1.0)
     k.ret()
@@ -182,8 +182,7 @@ def staged_data_read_before_any_wait() -> Kernel:
     tile = k.shared("tile", "f32", 64, align=16)
     k.cp.async_.cg.shared.global_(tile, x, 16)
     k.cp.async_.commit_group()
-    # right: k.cp.async_.wait_group(0)
-    pass
+    # missing: k.cp.async_.wait_group(0)
     k.bar.sync(0)
     value = k.ld.shared.f32(tile)  # named
     k.st.global_.f32(x, value)
@@ -253,8 +252,7 @@ def forward_label_never_placed() -> Kernel:
     with k.when(k.setp.eq.u32(n, 0)):
         k.bra(done)  # named
     k.st.global_.f32(x, 1.0)
-    # right: k.place(done)
-    pass
+    # missing: k.place(done)
     k.ret()
     return k
 
@@ -309,8 +307,7 @@ def bulk_store_without_the_proxy_fence() -> Kernel:
     x = k.param("x")
     tile = k.shared("tile", "f32", 64, align=128)
     k.st.shared.f32(tile, 1.0)
-    # right: k.fence.proxy.async_.shared__cta()
-    pass
+    # missing: k.fence.proxy.async_.shared__cta()
     k.bar.sync(0)
     k.cp.async_.bulk.global_.shared__cta.bulk_group(x, tile, 256)  # named
     k.cp.async_.bulk.commit_group()
@@ -373,7 +370,7 @@ def row_times_pitch_in_32_bits() -> Kernel:
     row = k.mov.u32(k.ctaid.x)
     # right: index = k.mul.wide.u32(row, pitch)
     index = k.cvt.u64.u32(k.mul.lo.u32(row, pitch))
-    k.st.global_.f32(x + k.shl.b64(index, 2), 1.0)  # named
+    k.st.global_.f32(x + k.shl.b64(index, 2), 1.0)
     k.ret()
     return k
 
@@ -383,9 +380,8 @@ def accumulators_read_before_the_commit() -> Kernel:
     x, a, b = k.params()
     acc = tuple(k.mov.f32(0.0) for _ in range(4))
     k.wgmma.fence.sync.aligned()
-    k.wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16(a, b, 1, 1, 1, 0, 0, out=acc)
-    # right: k.wgmma.commit_group.sync.aligned()
-    pass
+    k.wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16(acc, a, b, 1, 1, 1, 0, 0)
+    # missing: k.wgmma.commit_group.sync.aligned()
     k.wgmma.wait_group.sync.aligned(0)
     k.st.global_.v4.f32(x, acc)  # named
     k.ret()
@@ -396,11 +392,9 @@ def wgmma_without_its_first_fence() -> Kernel:
     k = Kernel("wgmma", x="global.f32@16", a="u64", b="u64")
     x, a, b = k.params()
     acc = tuple(k.mov.f32(0.0) for _ in range(4))
-    # right: k.wgmma.fence.sync.aligned()
-    pass
-    k.wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16(  # named
-        a, b, 1, 1, 1, 0, 0, out=acc
-    )
+    # missing: k.wgmma.fence.sync.aligned()
+    issue = k.wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16
+    issue(acc, a, b, 1, 1, 1, 0, 0)  # named
     k.wgmma.commit_group.sync.aligned()
     k.wgmma.wait_group.sync.aligned(0)
     k.st.global_.v4.f32(x, acc)

@@ -23,7 +23,7 @@ from ptx.isa import (  # noqa: F401  each chapter adds its rows
     warp,
     wgmma,
 )
-from ptx.isa.lookup import explain, follow, resolve
+from ptx.isa.lookup import explain, follow, in_order, resolve
 from ptx.isa.notation import FORMS, Form, Slot, Variant
 from ptx.isa.special import SPECIAL, SpecialRegister
 
@@ -36,5 +36,6 @@ __all__ = [
     "Variant",
     "explain",
     "follow",
+    "in_order",
     "resolve",
 ]

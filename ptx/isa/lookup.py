@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 from functools import cache, lru_cache
 
-from ptx.isa.notation import FORMS, Form, Variant, variants
+from ptx.isa.notation import FORMS, Form, Variant, Words, variants
+from ptx.isa.words import SPACES
+from ptx.types import TYPES
 
 
 @lru_cache(maxsize=1 << 16)
@@ -28,6 +30,65 @@ def resolve(op: str) -> tuple[Variant, ...]:
 
 _SHOWN = 16
 """How many words an explanation lists before it breaks off."""
+
+
+_RANKED = (frozenset(TYPES), frozenset(SPACES), frozenset(("row", "col")))
+"""Classes of words whose own order tells operands apart: no order but the table's will do."""
+
+
+@lru_cache(maxsize=1 << 12)
+def in_order(op: str) -> str:
+    """`op` with its modifiers in the order of the table, as ``atom.cta.global.add.u32``.
+
+    ptxas takes most modifiers in any order, and compilers print some of them so
+    (``atom.global.cta.add.u32``). `op` itself comes back where no order makes it an instruction.
+    """
+    opcode, *words = op.split(".")
+    seen = frozenset(words)
+    if len(seen) < len(words) - 3 or resolve(op):
+        return op
+    for form in FORMS.get(opcode, ()):
+        must, may = form.vocabulary
+        if must <= seen <= may:
+            found = _arrange(form, tuple(words))
+            if found is not None:
+                return ".".join((opcode, *found))
+    return op
+
+
+def _arrange(form: Form, words: Words) -> Words | None:
+    """The words in the order of a row; None where no order fits it.
+
+    The literal words that the row begins with stay where they are.
+    """
+    parts = form.parts
+    fixed = 0
+    for part in parts:
+        if part.optional or len(part.alternatives) > 1:
+            break
+        if next(iter(part.alternatives))[0] in ("sync", "aligned", "sat", "cc"):
+            break
+        fixed += 1
+
+    def held(left: Words, at: int) -> bool:
+        return any(left[at] in one and not one.isdisjoint(left[:at]) for one in _RANKED)
+
+    def walk(i: int, left: Words, bound: dict[str, str]) -> Words | None:
+        if i == len(parts):
+            return None if left else ()
+        part = parts[i]
+        for at in range(min(len(left), 1 if i < fixed else len(left))):
+            for taken in part.by_first.get(left[at], ()) if not held(left, at) else ():
+                more = part.alternatives[taken]
+                if left[at : at + len(taken)] == taken and all(
+                    bound.get(name, value) == value for name, value in more
+                ):
+                    rest = walk(i + 1, left[:at] + left[at + len(taken) :], bound | dict(more))
+                    if rest is not None:
+                        return taken + rest
+        return walk(i + 1, left, bound) if part.optional else None
+
+    return walk(0, words, {})
 
 
 @cache

@@ -90,7 +90,9 @@ def unreachable(view: View) -> Findings:
             flow.instructions[p].opcode in ("bra", "ret", "exit", "trap")
             for p in range(block.start, block.stop)
         )
-        if not previous_reported and not only_leaves:
+        # To a compiler trap in inline assembly is an instruction like others.
+        goes_on = not view.built and flow.instructions[block.start - 1].opcode == "trap"
+        if not previous_reported and not only_leaves and not goes_on:
             yield at(flow.instructions[block.start], "no path comes here")
             previous_reported = True
 

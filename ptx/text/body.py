@@ -24,7 +24,7 @@ from ptx.ir import (
     Targets,
     Vector,
 )
-from ptx.isa import Variant, explain, resolve
+from ptx.isa import Variant, explain, in_order, resolve
 from ptx.names import NAME
 from ptx.operands import OFFSET_LIMIT, select
 from ptx.text.declarations import (
@@ -142,14 +142,14 @@ class Body:
                     for part, start in parts:
                         cache.at(part, start)
                     raise
-            elif rest:
+            elif rest and not rest.isspace():
                 operands = tuple(cache.each(rest.split(","), 0))
             else:
                 operands = ()
         except Fault as fault:
             if rest.lstrip()[:1] == "." and self.joined(match):
                 return
-            if not resolve(op):
+            if not resolve(in_order(op)):
                 raise Fault(explain(op), match.start(2)) from None
             fault.start += match.start(3)
             raise
@@ -163,6 +163,8 @@ class Body:
                 if len(_VARIANTS) >= 1 << 16:
                     _VARIANTS.clear()
                 _VARIANTS[key] = variant
+        if variant is not None:
+            op = variant.op
         self.found.append(Instruction(op, operands, predicate, variant, place))
 
     def joined(self, match: re.Match[str]) -> bool:
@@ -190,6 +192,7 @@ class Body:
         self, op: str, operands: tuple[Operand, ...], match: re.Match[str]
     ) -> tuple[tuple[Operand, ...], Variant | None]:
         """The row that takes an instruction, and its operands as the row wants them."""
+        op = in_order(op)
         try:
             return operands, select(op, operands)
         except PtxError as error:

@@ -345,3 +345,10 @@ EXPECTED = {
 def test_compiled_code_is_clean(path: Path) -> None:
     told = checker.check(path.read_text(), file=path.name)
     assert [d.name for d in told] == EXPECTED.get(path.stem, []), "\n".join(map(str, told))
+
+
+def test_what_follows_trap_in_compiled_code_is_no_mistake() -> None:
+    assert found("trap;\nmov.u32 %r1, 1;\nret;") == []
+    assert found("bra.uni END;\nmov.u32 %r1, 1;\nEND:\nret;") == [
+        ("warning", "unreachable", "mov.u32 %r1, 1;")
+    ]

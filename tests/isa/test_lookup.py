@@ -44,3 +44,36 @@ def test_each_spelling_is_reached_word_by_word(opcode: str) -> None:
 )
 def test_explain(spelling: str, explanation: str) -> None:
     assert explanation in isa.explain(spelling)
+
+
+@pytest.mark.parametrize(
+    ("written", "in_order"),
+    [
+        ("ld.u32.global", "ld.global.u32"),
+        ("setp.s32.lt", "setp.lt.s32"),
+        ("cvt.f16.f32.rn", "cvt.rn.f16.f32"),
+        ("tcgen05.mma.sp.kind::f16.cta_group::1", "tcgen05.mma.sp.cta_group::1.kind::f16"),
+        # Types, spaces and layouts tell operands apart: their order stays, whatever it means.
+        ("cvt.f32.rn.f16", "cvt.f32.rn.f16"),
+        ("add.s32.s32", "add.s32.s32"),
+        ("nothing.at.all", "nothing.at.all"),
+    ],
+)
+def test_in_order(written: str, in_order: str) -> None:
+    assert isa.in_order(written) == in_order
+
+
+def test_in_order_undoes_swaps_and_makes_no_others() -> None:
+    """Neighbours swapped in one spelling of each row: back to that spelling, or left alone."""
+    swapped = mended = 0
+    for forms in isa.FORMS.values():
+        for form in forms:
+            words, _ = next(iter(form.spellings()))
+            for i in range(1, len(words) - 1):
+                changed = (*words[:i], words[i + 1], words[i], *words[i + 2 :])
+                op = ".".join(changed)
+                if changed != words and not isa.resolve(op):
+                    found = isa.in_order(op)
+                    assert found in (op, ".".join(words))
+                    swapped, mended = swapped + 1, mended + (found != op)
+    assert mended > swapped / 2
