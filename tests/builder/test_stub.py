@@ -28,7 +28,13 @@ def mypy(line: str, folder: Path) -> str:
     program = folder / "program.py"
     program.write_text(PROGRAM.format(line=line), encoding="utf-8")
     output, errors, _ = api.run(
-        ["--strict", "--config-file=", f"--cache-dir={folder}/.mypy_cache", str(program)]
+        [
+            "--strict",
+            "--config-file=",
+            "--follow-imports=silent",
+            f"--cache-dir={folder}",
+            str(program),
+        ]
     )
     assert not errors
     return output
