@@ -135,6 +135,29 @@ def test_a_read_past_the_last_step_would_be_found(form: str) -> None:
         device.synchronize()
 
 
+def test_without_its_barrier_the_kernel_races() -> None:
+    device = ptx.device("emulator")
+    lines = str(ptx.Module(sgemm(beta_zero=True))).splitlines()
+    text = "\n".join(line for line in lines if "bar.sync" not in line)
+    assert len(lines) == len(text.splitlines()) + 2
+    a, b, _ = matrices(128, 128, 16)
+    target = device.empty((128, 128))
+    api.launch(device.load(text)["sgemm"], SEED, device.array(a), device.array(b), target)
+    with pytest.raises(ptx.PtxError, match="race"):
+        device.synchronize()
+
+
+@forms
+@pytest.mark.parametrize("order", ["reverse", 1, 2])
+def test_the_order_of_warps_does_not_matter(
+    form: str, order: str | int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b, _ = matrices(128, 256, 24)
+    expected = ptxgemm.sgemm(a, b, prefetch=form, **EMULATOR)
+    monkeypatch.setitem(ptx.device("emulator").backend.options, "order", order)
+    assert np.array_equal(ptxgemm.sgemm(a, b, prefetch=form, **EMULATOR), expected)
+
+
 # ---------------------------------------------------------------- refusals
 
 
