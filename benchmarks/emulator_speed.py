@@ -3,8 +3,8 @@
     python -m benchmarks.emulator_speed [SIZE ...]
 
 Prints one line of JSON for each size of SGEMM (seconds of the first launch, which decodes the
-kernel, and of the second; CPU time, of one core; million multiply-adds a second), and for each number of threads the
-microseconds of one fma instruction.
+kernel, and of the second; million multiply-adds a second), and for each number of threads the
+microseconds of one fma instruction; all in CPU time of one core.
 """
 
 from __future__ import annotations

@@ -130,14 +130,16 @@ def _put(name: str, type: str, parameter: int, size: int) -> list[str]:
     return [*lines, f"st.global.{_load(type)} [%at], {name};"]
 
 
-def module(lines: Sequence[str] | str, parameters: int, limit: int | None = None) -> ptx.Module:
+def module(
+    lines: Sequence[str] | str, parameters: int, limit: int | None = None, target: str = "sm_90a"
+) -> ptx.Module:
     """A kernel `test` around some lines: one line of text each, from line 11 on."""
     body = list(lines) if not isinstance(lines, str) else lines.strip("\n").split("\n")
     declared = ", ".join(f".param .u64 p{n}" for n in range(parameters))
     guard = f"setp.ge.u32 %out, %i, {limit}; @%out ret;" if limit is not None else ""
     head = [
         ".version 9.0",
-        ".target sm_90a",
+        f".target {target}",
         ".address_size 64",
         f".visible .entry test({declared}) {{",
         ".reg .b64 %at; .reg .b32 %i, %j; .reg .b16 %small; .reg .pred %out;",
@@ -158,12 +160,13 @@ def run(
     block: int = 1,
     shared: int = 0,
     limit: int | None = None,
+    target: str = "sm_90a",
     **options: Any,
 ) -> None:
     """Run a piece of PTX with 64-bit parameters p0, p1 ...; %i is the global thread index."""
     launch(
         "test",
-        module(lines, len(parameters), limit),
+        module(lines, len(parameters), limit, target),
         (grid, 1, 1),
         (block, 1, 1),
         struct.pack(f"<{len(parameters)}Q", *parameters),
