@@ -221,15 +221,18 @@ def test_statements_that_are_no_instructions() -> None:
     assert mystery == Directive(".mystery 1, 2;")
 
 
+WMMA = "wmma.mma.sync.aligned.row.col.m8n8k4"
+WGMMA = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
+
+
 @pytest.mark.parametrize(
     ("printed", "op"),
     [
         # nvcc of atomicAdd_block and of wmma on doubles
         ("atom.global.cta.add.u32 %r1, [%rd1], 1;", "atom.cta.global.add.u32"),
         (
-            "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rn "
-            "{%fd0, %fd1}, {%fd0}, {%fd0}, {%fd0, %fd1};",
-            "wmma.mma.sync.aligned.row.col.m8n8k4.rn.f64.f64.f64.f64",
+            f"{WMMA}.f64.f64.f64.f64.rn {{%fd0, %fd1}}, {{%fd0}}, {{%fd0}}, {{%fd0, %fd1}};",
+            f"{WMMA}.rn.f64.f64.f64.f64",
         ),
         ("add.s32.sat %r1, %r1, 2;", "add.sat.s32"),
         ("ld.f32.global %f1, [%rd1];", "ld.global.f32"),
@@ -237,9 +240,8 @@ def test_statements_that_are_no_instructions() -> None:
         ("cp.async.bulk.commit_group ;", "cp.async.bulk.commit_group"),
         ("selp.b32 %r1, %r1, 2, 1;", "selp.b32"),
         (
-            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
-            "{%f1, %f2, %f3, %f4}, %rd1, %rd2, 0, 1, 1, 0, 0;",
-            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16",
+            f"{WGMMA} {{%f1, %f2, %f3, %f4}}, %rd1, %rd2, 0, 1, 1, 0, 0;",
+            WGMMA,
         ),
     ],
 )
@@ -260,8 +262,7 @@ def test_spellings_of_compilers(printed: str, op: str, tmp_path: Path) -> None:
         # An order that changes what operands are; a modifier twice; literals that are no truth
         "cvt.f32.rn.f16 %r1, %f1;",
         "ld.global.global.f32 %f1, [%rd1];",
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
-        "{%f1, %f2, %f3, %f4}, %rd1, %rd2, -1, 1, 1, 0, 0;",
+        f"{WGMMA} {{%f1, %f2, %f3, %f4}}, %rd1, %rd2, -1, 1, 1, 0, 0;",
         "setp.lt.and.bf16 p1, %r1, %r2, 1;",
     ],
 )
