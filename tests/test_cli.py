@@ -187,17 +187,24 @@ def test_a_reader_that_leaves(loop: Path) -> None:
 def test_forms(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = printed(capsys, "forms", "fma.rn")
     assert status == 0
-    assert "fma.rnd.f64 d, a, b, c    (sm_50, PTX 6.0)" in out
-    assert out.splitlines()[-1].startswith("after fma.rn: ")
-    assert ".f32" in out.splitlines()[-1]
+    assert out.startswith("Single and double precision (PTX ISA 9.0, section 9.7.3)\n")
+    assert "\nfma.rnd.f64 d, a, b, c\n    sm_50 and up, PTX 6.0\n    rnd: rn rz rm rp\n" in out
+    after = next(line for line in out.splitlines() if line.startswith("after fma.rn: "))
+    assert ".f32" in after
+    assert max(map(len, out.splitlines())) <= 100
     status, out, _ = printed(capsys, "forms", "fmma")
     assert status == 1
     assert "no instruction is named fmma; near: " in out
     status, out, _ = printed(capsys, "forms")
     assert status == 0
-    assert "matrix: wmma mma" in out
+    assert "(PTX ISA 9.0, section 9.7.14)\n    wmma mma ldmatrix" in out
+    assert "tex tld4 txq istypep: textures are read through descriptors" in out
+    status, out, _ = printed(capsys, "forms", "--notation")
+    assert (status, "[a, c*n]  an address with n coordinates" in out) == (0, True)
+    status, out, _ = printed(capsys, "forms", "tex.2d")
+    assert (status, out[:34]) == (1, "tex is left out of this package: t")
     status, out, _ = printed(capsys, "forms", "%tid.x")
-    assert (status, out) == (0, "%tid.x: .u32    (sm_50, PTX 6.0)\n")
+    assert (status, out) == (0, "%tid.x: .u32    (sm_50 and up, PTX 6.0)\n")
     assert printed(capsys, "forms", "%nothing")[0] == 1
 
 

@@ -26,9 +26,11 @@ from ptx.isa import (  # noqa: F401  each chapter adds its rows
 from ptx.isa.lookup import explain, follow, in_order, resolve
 from ptx.isa.notation import FORMS, Form, Slot, Variant
 from ptx.isa.special import SPECIAL, SpecialRegister
+from ptx.isa.words import LEFT_OUT
 
 __all__ = [
     "FORMS",
+    "LEFT_OUT",
     "SPECIAL",
     "Form",
     "Slot",

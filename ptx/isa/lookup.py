@@ -6,7 +6,7 @@ import difflib
 from functools import cache, lru_cache
 
 from ptx.isa.notation import FORMS, Form, Variant, Words, variants
-from ptx.isa.words import SPACES
+from ptx.isa.words import LEFT_OUT, SPACES
 from ptx.types import TYPES
 
 
@@ -114,6 +114,8 @@ def follow(prefix: str) -> tuple[frozenset[str], bool]:
 def explain(op: str) -> str:
     """Why `op` is no instruction: where it goes wrong, what may stand there, the rows concerned."""
     opcode, *words = op.split(".")
+    if opcode in LEFT_OUT:
+        return f"{opcode} is left out of this package: {LEFT_OUT[opcode]}"
     if opcode not in FORMS:
         near = difflib.get_close_matches(opcode, FORMS, n=3)
         return f"no instruction is named {opcode}" + (f"; near: {', '.join(near)}" if near else "")

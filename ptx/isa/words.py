@@ -145,3 +145,15 @@ EFFECTS: dict[str, str] = {
     "collective warpgroup": "all threads of the warpgroup execute it together",
 }
 """What ``effect=`` of a row may be (several are separated by commas), and what it says."""
+
+LEFT_OUT: dict[str, str] = {
+    **dict.fromkeys(
+        ("tex", "tld4", "txq", "istypep"),
+        "textures are read through descriptors and samplers that a driver makes, not from memory",
+    ),
+    **dict.fromkeys(
+        ("suld", "sust", "sured", "suq"),
+        "surfaces are read and written through descriptors that a driver makes, not in memory",
+    ),
+}
+"""Opcodes of the manual (9.7.10 and 9.7.11) that the table leaves out, with the reason."""
