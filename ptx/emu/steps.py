@@ -90,8 +90,8 @@ def read(chunk: Chunk, decoded: Decoded, operand: Operand, type: str) -> Source:
 
 def narrowed(register: Array, type: str) -> Array:
     """A register as `type`: the same bits, or the lowest where the register is wider."""
-    kind = np.dtype(dtype_of(type)) if type != "b128" else None
-    if kind is None or register.dtype == kind or register.ndim > 1:
+    kind = np.dtype(dtype_of(type))
+    if type == "b128" or register.dtype == kind or register.ndim > 1:
         return register
     if register.dtype == np.bool_ or kind == np.bool_:
         raise Unmodelled(f"a register of another kind stands where .{type} is read")
@@ -103,7 +103,7 @@ def narrowed(register: Array, type: str) -> Array:
 def target(chunk: Chunk, decoded: Decoded, operand: Operand, type: str) -> Array:
     """The array that a result of `type` is assigned to; assignment extends to a wider register."""
     if isinstance(operand, Sink):
-        return np.empty((chunk.count, 2) if type == "b128" else chunk.count, _held(type))
+        return np.empty((chunk.count, 2) if type == "b128" else chunk.count, dtype_of(type))
     if not isinstance(operand, Reg):
         raise Unmodelled(
             f"{operand} cannot be written\n  {decoded.instruction}", decoded.instruction.place
@@ -122,10 +122,6 @@ def target(chunk: Chunk, decoded: Decoded, operand: Operand, type: str) -> Array
     if types.is_signed(type):
         return register.view(np.dtype(f"i{register.dtype.itemsize}"))
     return register
-
-
-def _held(type: str) -> Any:
-    return np.uint64 if type == "b128" else dtype_of(type)
 
 
 def flat(operands: tuple[Operand, ...]) -> list[Operand]:

@@ -74,11 +74,12 @@ def _to_integer(words: Words, to: str, source: str) -> Meaning:
     whole = _TO_WHOLE[words.one_of("rni rzi rmi rpi")]
     width = types.bits(to)
     nan = 1 << (width - 1) if source == "f64" or width == 64 else 0
+    flush = "ftz" in words and source == "f32"
     nan_value = np.array(nan, f"u{width // 8}").view(kind)[()]
 
     def function(a: Array) -> Array:
         a = np.ascontiguousarray(a)
-        value = whole(widened(flushed(a) if "ftz" in words else a, source))
+        value = whole(widened(flushed(a) if flush else a, source))
         # 2^63 and 2^64 are float64s, their predecessors are not: compare, then convert inside.
         over, under = value >= float(limits.max) + (1 if width < 53 else 0), value < limits.min
         inside = ~(over | under | np.isnan(value))
@@ -150,10 +151,11 @@ def narrowed(words: Words, value: Array, to: str) -> Array:
 
 def _floats(words: Words, to: str, source: str) -> Meaning:
     whole = words.one_of("rni rzi rmi rpi")
+    flush = "ftz" in words and source == "f32"
 
     def function(a: Array) -> Array:
         a = np.ascontiguousarray(a)
-        value = widened(flushed(a) if "ftz" in words else a, source)
+        value = widened(flushed(a) if flush else a, source)
         if whole:
             value = np.copysign(_TO_WHOLE[whole](value), value)
         if to == "f64":

@@ -33,6 +33,8 @@ def dtype_of(type: str) -> Any:
         return np.float32
     if type == "f64":
         return np.float64
+    if type == "b128":
+        return np.uint64
     width = types.bits(type)
     return _SIGNED[width] if types.is_signed(type) else _BY_BITS[width]
 
