@@ -188,7 +188,10 @@ class _Writer:
         name = f"%x{self.registers}"
         self.registers += 1
         held = types.register_type(type)
-        self.before.append(f".reg .{'b16' if types.bits(type) == 8 else held} {name};")
+        if types.bits(type) == 8:
+            # Only mov wants registers of 8 bits.
+            held = "b8" if self.variant.opcode == "mov" else "b16"
+        self.before.append(f".reg .{held} {name};")
         if read:
             values = operands(type, self.count, self.rng)
             self.before += _fetch(name, type, len(self.sources))
