@@ -1,4 +1,4 @@
-"""How fast kernels are written: 40,000 instructions, and the seed's SGEMM; and PTX parsed.
+"""How fast kernels are written: 40,000 instructions, the seed's SGEMM; PTX parsed; ptx imported.
 
     python -m benchmarks.emission [--no-record]
 
@@ -9,6 +9,7 @@ whole kernel; printing ends with the PTX text. Lines go to benchmarks/results/em
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -71,6 +72,20 @@ def measure(name: str, make: Callable[[], ptx.Kernel], repeats: int) -> dict[str
     }
 
 
+def import_ms() -> float:
+    """Wall-clock milliseconds of ``import ptx`` over bare Python, best of ten each."""
+
+    def best(code: str) -> float:
+        spent = []
+        for _ in range(10):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", code], check=True)
+            spent.append(time.perf_counter() - start)
+        return min(spent)
+
+    return round(1000 * (best("import ptx") - best("pass")), 1)
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--no-record", action="store_true", help="print, and keep nothing")
@@ -85,8 +100,10 @@ def main(arguments: list[str]) -> int:
             f"{row['build_s']} s, check {row['check_s']} s, print {row['print_s']} s, together "
             f"{row['total_s']} s; parse {row['parse_mb_per_s']} MB/s"
         )
+    imported = {"kernel": "import ptx", "ms_over_bare_python": import_ms()}
+    print(f"import ptx: {imported['ms_over_bare_python']} ms over bare Python")
     if not options.no_record:
-        print(f"recorded in {harness.record('emission', rows)}")
+        print(f"recorded in {harness.record('emission', [*rows, imported])}")
     return 0
 
 

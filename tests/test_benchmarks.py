@@ -1,4 +1,4 @@
-"""The speed of emission keeps its limits, and a result says where it comes from."""
+"""What the benchmarks measure is what they say, and a result says where it comes from."""
 
 from __future__ import annotations
 
@@ -11,20 +11,8 @@ import pytest
 import ptx
 from benchmarks import emission, harness
 from ptx import sass
-from ptxgemm.kernels.simt import sgemm
 
 ROOT = Path(__file__).parent.parent
-
-
-def test_forty_thousand_instructions_take_under_two_seconds() -> None:
-    row = emission.measure("long", emission.long_kernel, 2)
-    assert row["instructions"] >= 40_000
-    assert row["total_s"] < 2
-    assert row["parse_mb_per_s"] > 1
-
-
-def test_the_kernel_of_the_seed_takes_under_50_ms() -> None:
-    assert emission.measure("sgemm", sgemm, 5)["total_s"] < 0.05
 
 
 def test_ptxas_keeps_every_fma_of_the_long_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

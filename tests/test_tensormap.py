@@ -28,7 +28,10 @@ def test_a_map_counts_its_box() -> None:
     ("change", "message"),
     [
         # A44: fp16 (128, 60), contiguous, has rows of 120 bytes.
-        ({"strides": (120,)}, r"dimension 1 is 120 bytes; .* below 2\^40: copy the matrix to rows of 128"),
+        (
+            {"strides": (120,)},
+            r"dimension 1 is 120 bytes; .* below 2\^40: copy the matrix to rows of 128",
+        ),
         ({"strides": (1 << 40,)}, "the stride of dimension 1 is 1099511627776 bytes"),
         ({"strides": (0,)}, "the stride of dimension 1 is 0 bytes"),
         ({"address": 0x7F00_0000_0102}, "the address 0x7f0000000102 is no multiple of 16 bytes"),
