@@ -1,0 +1,235 @@
+"""Tensor-core products on a Hopper GPU against torch, side by side in one run.
+
+    python -m benchmarks.hopper [--group square] [--type f16] [--tilings] [--record]
+
+Every contender is captured into a CUDA graph that rotates its inputs, and the graphs are replayed
+in turn, round after round; the times are medians over the rounds. Inputs are random, outputs are
+poisoned before each check, and sampled rows are compared with float64.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+import ptx
+from benchmarks.harness import record
+from ptxgemm import hopper
+from ptxgemm.hopper import Matrix
+from ptxgemm.tiling import Tiling
+
+Case = tuple[int, int, int, str]
+"""M, N, K and the layouts of A and B: N is row-major, T column-major."""
+
+GROUPS: dict[str, list[Case]] = {
+    "square": [
+        (m, n, k, layout)
+        for layout in ("NN", "NT")
+        for m, n, k in (
+            *((size,) * 3 for size in (2048, 4096, 6144, 8192)),
+            (4096, 14336, 4096),
+            (8192, 7168, 2048),
+        )
+    ],
+    "odd": [
+        (6144, 6144, 6140, "NN"),
+        (4095, 4097, 1023, "NN"),
+        (4097, 4097, 4097, "NN"),
+        (1024, 50257, 768, "NN"),
+        (1024, 50257, 768, "NT"),
+        (3000, 3001, 3002, "NN"),
+        (8191, 8191, 8191, "NN"),
+    ],
+    "small": [
+        (1, 4096, 4096, "NT"),
+        (16, 14336, 4096, "NT"),
+        (64, 4096, 4096, "NT"),
+        (128, 7168, 18432, "NT"),
+    ],
+}
+TILINGS = {
+    "128x256": Tiling(128, 256, 4, 1, 16),
+    "128x256 c2": Tiling(128, 256, 4, 2, 8),
+    "128x128 alt": Tiling(128, 128, 6, 1, 16, alternate=True),
+    "128x128 alt c2": Tiling(128, 128, 6, 2, 8, alternate=True),
+    "256x128": Tiling(256, 128, 4, 1, 8),
+    "256x128 c2": Tiling(256, 128, 4, 2, 4),
+    "64x256 alt": Tiling(64, 256, 4, 1, 32, alternate=True),
+}
+TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
+ROUNDS, ROUND_US, SAMPLED_ROWS = 9, 4000.0, 96
+
+
+def operand(rows: int, columns: int, layout: str, dtype: torch.dtype) -> torch.Tensor:
+    if layout == "T":
+        return torch.randn(columns, rows, device="cuda").to(dtype).t()
+    return torch.randn(rows, columns, device="cuda").to(dtype)
+
+
+def matrix(tensor: torch.Tensor) -> Matrix:
+    name = next(name for name, dtype in TYPES.items() if dtype == tensor.dtype)
+    return Matrix(tensor.data_ptr(), *tensor.shape, *tensor.stride(), name)
+
+
+def error(c: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> float:
+    """The largest deviation in sampled rows (the last ones too), in units of what rounding the
+    output and summing in float32 allow.
+    """
+    rows = torch.unique(
+        torch.cat((
+            torch.randint(c.shape[0], (SAMPLED_ROWS,), device="cuda"),
+            torch.arange(max(0, c.shape[0] - 3), c.shape[0], device="cuda"),
+        ))
+    )  # fmt: skip
+    wide = b.double()
+    exact = a[rows].double() @ wide
+    sizes = a[rows].double().abs() @ wide.abs()
+    unit = torch.finfo(c.dtype).eps / 2
+    bound = unit * exact.abs() + (a.shape[1] + 4) * 2.0**-23 * sizes + 1e-30
+    worst = ((c[rows].double() - exact).abs() / bound).nan_to_num(nan=float("inf"), posinf=1e9)
+    unwritten = torch.isnan(c).any()
+    return float("inf") if unwritten else float(worst.max())
+
+
+class Graphs:
+    """Contenders, each captured once and replayed in turn."""
+
+    def __init__(self) -> None:
+        self.stream = torch.cuda.Stream()
+        self.graphs: dict[str, tuple[torch.cuda.CUDAGraph, int]] = {}
+
+    def add(self, name: str, calls: list[Callable[[], Any]]) -> None:
+        """`calls` are one call for each set of inputs, all on :attr:`stream`."""
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        with torch.cuda.stream(self.stream):
+            calls[0]()
+            start.record()
+            for i in range(4):
+                calls[i % len(calls)]()
+            end.record()
+        torch.cuda.synchronize()
+        each = max(start.elapsed_time(end) * 1000 / 4, 2.0)
+        count = max(2, min(200, int(ROUND_US / each)))
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=self.stream):
+            for i in range(count):
+                calls[i % len(calls)]()
+        self.graphs[name] = graph, count
+
+    def times(self) -> dict[str, float]:
+        """Microseconds of one call."""
+        found: dict[str, list[float]] = {name: [] for name in self.graphs}
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        for turn in range(ROUNDS + 1):
+            names = list(self.graphs)
+            names = names[turn % len(names) :] + names[: turn % len(names)]
+            for name in names:
+                graph, count = self.graphs[name]
+                with torch.cuda.stream(self.stream):
+                    start.record()
+                    graph.replay()
+                    end.record()
+                torch.cuda.synchronize()
+                if turn:
+                    found[name].append(start.elapsed_time(end) * 1000 / count)
+        return {name: statistics.median(values) for name, values in found.items()}
+
+
+def by_hand(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> Callable[[], Any]:
+    """What a careful user does: pad to multiples of 8, multiply, slice."""
+    (m, k), n = a.shape, b.shape[1]
+    pads = [-x % 8 for x in (m, n, k)]
+    pad = torch.nn.functional.pad
+
+    def call() -> None:
+        product = pad(a, (0, pads[2], 0, pads[0])) @ pad(b, (0, pads[1], 0, pads[2]))
+        c.copy_(product[:m, :n])
+
+    return call
+
+
+def run(case: Case, dtype: str, tilings: dict[str, Tiling | None], hand: bool) -> dict[str, Any]:
+    m, n, k, layout = case
+    sets = 3 if m * k + n * k < 5e7 else 2
+    inputs = [
+        (operand(m, k, layout[0], TYPES[dtype]), operand(k, n, layout[1], TYPES[dtype]))
+        for _ in range(sets)
+    ]
+    outputs = [torch.empty(m, n, device="cuda", dtype=TYPES[dtype]) for _ in range(sets)]
+    graphs, device, errors, plans = Graphs(), ptx.device("cuda:0"), {}, {}
+    pairs = list(zip(inputs, outputs, strict=True))
+    graphs.add("torch", [lambda p=p: torch.matmul(*p[0], out=p[1]) for p in pairs])
+    if hand:
+        graphs.add("by hand", [by_hand(*p[0], p[1]) for p in pairs])
+    for name, tiling in tilings.items():
+        try:
+            made = [
+                hopper.plan(
+                    device, matrix(c), matrix(a), matrix(b), tiling=tiling,
+                    stream=graphs.stream.cuda_stream,
+                )
+                for (a, b), c in pairs
+            ]  # fmt: skip
+        except ValueError as problem:
+            print(f"  {name}: {problem}", file=sys.stderr)
+            continue
+        outputs[0].fill_(float("nan"))
+        torch.cuda.synchronize()
+        made[0]()
+        torch.cuda.synchronize()
+        errors[name] = error(outputs[0], *inputs[0])
+        plans[name] = made
+        graphs.add(name, list(made))
+    return {
+        "case": f"{m}x{n}x{k} {layout}", "type": dtype, "us": graphs.times(), "errors": errors,
+        "tilings": {name: shown(made[0].tiling) for name, made in plans.items()},
+    }  # fmt: skip
+
+
+def shown(tiling: Tiling) -> str:
+    t = tiling
+    alternate = " alternate" if t.alternate else ""
+    return f"{t.tile_m}x{t.tile_n} s{t.stages} c{t.cluster} g{t.group}{alternate} {t.store}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--group", action="append", choices=list(GROUPS))
+    parser.add_argument("--type", action="append", choices=("bf16", "f16"))
+    parser.add_argument("--record", action="store_true", help="append to benchmarks/results")
+    parser.add_argument("--tilings", action="store_true", help="try every tiling, not the chosen")
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    rows = []
+    for group in options.group or GROUPS:
+        for dtype in options.type or ["bf16"]:
+            for case in GROUPS[group]:
+                tilings: dict[str, Tiling | None] = {"ptxgemm": None}
+                if options.tilings:
+                    tilings |= TILINGS
+                result = run(case, dtype, tilings, hand=group == "odd")
+                report(result)
+                rows.append({"group": group} | result)
+    if options.record:
+        print(record("hopper", rows))
+
+
+def report(result: dict[str, Any]) -> None:
+    us = result["us"]
+    row = [f"{result['case']:22} {result['type']} torch {us['torch']:8.1f} us"]
+    for name, value in us.items():
+        if name != "torch":
+            error = result["errors"].get(name)
+            bad = "" if error is None or error <= 1 else f" WRONG({error:.3g})"
+            row.append(f"{name} {value:.1f} x{us['torch'] / value:.3f}{bad}")
+    print(" | ".join(row), "|", result["tilings"].get("ptxgemm", ""), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,251 @@
+"""Products on Hopper's tensor cores: from matrices in a device's memory to launches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ptx.builder import Kernel
+from ptx.devices import Array, Device, LoadedKernel
+from ptx.ir import Module
+from ptx.tensormap import ALIGNMENT, TensorMap
+from ptxgemm import choose
+from ptxgemm.kernels import pad as padding
+from ptxgemm.kernels import wgmma
+from ptxgemm.tiling import ELEMENTS, LINE_BYTES, OUT_BYTES, ROWS, Major, Tiling
+
+OUT_MAPS = {"bf16": "bf16", "f16": "f16", "f32": "f32", "s32": "s32"}
+PROMOTION = 256
+"""Bytes that the L2 cache fetches at least for a tensor copy."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix in a device's memory, its strides in elements; one of them is 1."""
+
+    address: int
+    rows: int
+    columns: int
+    row_stride: int
+    column_stride: int
+    element: str
+    """A key of :data:`ptxgemm.tiling.ELEMENTS` or of ``OUT_BYTES``."""
+
+    def __post_init__(self) -> None:
+        if self.element not in (*ELEMENTS, *OUT_BYTES):
+            raise ValueError(f"element is {self.element!r}; there is no kernel for it")
+        if self.rows < 1 or self.columns < 1:
+            raise ValueError(f"a matrix of {self.rows} x {self.columns} has no elements")
+        if self.address % self.bytes:
+            raise ValueError(f"the address {self.address:#x} is no multiple of {self.bytes}")
+        dense, pitch, length = (
+            (self.row_stride, self.column_stride, self.rows)
+            if self.along == "rows"
+            else (self.column_stride, self.row_stride, self.columns)
+        )
+        lines = self.rows * self.columns // length
+        if (length > 1 and dense != 1) or (lines > 1 and pitch < length):
+            raise ValueError(
+                f"strides of {self.row_stride} and {self.column_stride} elements for a matrix of "
+                f"{self.rows} x {self.columns}: one is 1, the other at least the length of a line"
+            )
+
+    @staticmethod
+    def of(array: Array, element: str, pitch: int | None = None) -> Matrix:
+        """A row-major array of two dimensions of the device, rows `pitch` elements apart."""
+        rows, columns = array.shape
+        return Matrix(array.pointer, rows, columns, pitch or columns, 1, element)
+
+    @property
+    def bytes(self) -> int:
+        return ELEMENTS[self.element].bytes if self.element in ELEMENTS else OUT_BYTES[self.element]
+
+    @property
+    def transposed(self) -> Matrix:
+        return replace(
+            self, rows=self.columns, columns=self.rows, row_stride=self.column_stride,
+            column_stride=self.row_stride,
+        )  # fmt: skip
+
+    @property
+    def along(self) -> str:
+        """What is dense in memory, ``"columns"`` (row-major) or ``"rows"``; a stride along which
+        there is one element says nothing.
+        """
+        if self.columns == 1:
+            return "rows" if self.rows > 1 and self.row_stride == 1 else "columns"
+        return "columns" if self.column_stride == 1 else "rows"
+
+    @property
+    def lines(self) -> tuple[int, int, int]:
+        """Number of dense lines, their length and their distance in elements."""
+        if self.along == "columns":
+            pitch = self.row_stride if self.rows > 1 else self.columns
+            return self.rows, self.columns, pitch
+        pitch = self.column_stride if self.columns > 1 else self.rows
+        return self.columns, self.rows, pitch
+
+    @property
+    def fits_tensor_copies(self) -> bool:
+        count, _, pitch = self.lines
+        return self.address % ALIGNMENT == 0 and (count == 1 or pitch * self.bytes % ALIGNMENT == 0)
+
+    @property
+    def fits_tensor_stores(self) -> bool:
+        """Whether tensor copies may write it: they write whole units of 16 bytes, and so change
+        what follows the last element of a line in its unit (measured on an H200).
+        """
+        return self.fits_tensor_copies and self.lines[1] * self.bytes % ALIGNMENT == 0
+
+    def map(self, element: str, box: tuple[int, int], **options: Any) -> TensorMap:
+        count, length, pitch = self.lines
+        pitch_bytes = -(-pitch * self.bytes // ALIGNMENT) * ALIGNMENT if count == 1 else None
+        return TensorMap(
+            self.address, (length, count), (pitch_bytes or pitch * self.bytes,), box, element,
+            swizzle=LINE_BYTES, promotion=PROMOTION, **options,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A product, ready to be launched again and again on the same memory."""
+
+    tiling: Tiling
+    launches: tuple[Callable[[], None], ...]
+    workspace: tuple[Array, ...] = ()
+    """What the launches need to live."""
+
+    def __call__(self) -> None:
+        for launch in self.launches:
+            launch()
+
+
+def matmul(
+    device: Device, c: Matrix, a: Matrix, b: Matrix, alpha: float = 1.0, beta: float = 0.0
+) -> None:
+    """C = alpha A B + beta C, once; with ``beta = 0``, C is not read."""
+    plan(device, c, a, b, alpha, beta)()
+
+
+def plan(
+    device: Device,
+    c: Matrix,
+    a: Matrix,
+    b: Matrix,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    *,
+    tiling: Tiling | None = None,
+    stream: Any = None,
+) -> Plan:
+    """Choose kernels, make workspace and tensor maps, and prepare the launches.
+
+    A is [M, K], B [K, N] and C [M, N], each with either stride 1, and any other stride and base.
+    `tiling` gives tile, stages, cluster and order, if they shall not be chosen; types, layouts and
+    the way of storing are always those of the matrices. Raises ``ValueError`` for shapes that do
+    not match.
+    """
+    if (a.rows, b.columns, a.columns) != (c.rows, c.columns, b.rows):
+        raise ValueError(
+            f"A is {a.rows} x {a.columns}, B {b.rows} x {b.columns}, C {c.rows} x {c.columns}"
+        )
+    if c.along == "rows":
+        c, a, b = c.transposed, b.transposed, a.transposed
+    scaled = (alpha, beta) != (1.0, 0.0)
+    made = configure(device.sm_count, c, a, b, scaled=scaled, tiling=tiling)
+    workspace: list[Array] = []
+    launches: list[Callable[[], None]] = []
+    odd = [one for one in (a, b) if not one.fits_tensor_copies]
+    if odd:
+        padded = dict(zip(odd, _pad(device, odd, workspace, launches, stream), strict=True))
+        a, b = padded.get(a, a), padded.get(b, b)
+    launches.append(_product(device, made, c, a, b, alpha, beta, stream))
+    return Plan(made, tuple(launches), tuple(workspace))
+
+
+def configure(
+    sm_count: int, c: Matrix, a: Matrix, b: Matrix, *, scaled: bool, tiling: Tiling | None = None
+) -> Tiling:
+    """The kernel for a row-major C = A B: its tiles from `tiling` or chosen, the rest as A, B and C
+    lie.
+    """
+    made = choose.tiling(sm_count, c.rows, c.columns, a.columns) if tiling is None else tiling
+    return replace(
+        made, a=a.element, b=b.element, out=c.element, a_major=_major(a, "columns"),
+        b_major=_major(b, "rows"), store="tensor" if c.fits_tensor_stores else "words",
+        scaled=scaled,
+    )  # fmt: skip
+
+
+def _major(matrix: Matrix, along_k: str) -> Major:
+    return "k" if matrix.along == along_k else "mn"
+
+
+def _product(
+    device: Device, tiling: Tiling, c: Matrix, a: Matrix, b: Matrix, alpha: float, beta: float,
+    stream: Any,
+) -> Callable[[], None]:  # fmt: skip
+    load_a, load_b = wgmma.operands(tiling)
+    args: dict[str, Any] = {
+        "a_map": device.tensor_map(a.map(ELEMENTS[a.element].map, load_a.box)),
+        "b_map": device.tensor_map(b.map(ELEMENTS[b.element].map, load_b.box)),
+        "m": c.rows, "n": c.columns, "depth": a.columns, "c": c.address, "pitch": c.lines[2],
+    }  # fmt: skip
+    if tiling.store == "tensor":
+        line = LINE_BYTES // tiling.out_bytes
+        args["c_map"] = device.tensor_map(c.map(OUT_MAPS[c.element], (line, ROWS)))
+    if tiling.scaled:
+        args |= {"alpha": alpha, "beta": beta}
+    return _loaded(device, wgmma.gemm, tiling).prepare(
+        tiling.grid(c.rows, c.columns, device.sm_count),
+        tiling.threads,
+        args,
+        shared=tiling.shared_bytes,
+        stream=stream,
+    )
+
+
+@cache
+def _loaded(device: Device, kernel: Callable[[Any], Kernel], argument: Any) -> LoadedKernel:
+    """A kernel on a device, built once."""
+    built = kernel(argument)
+    return device.load(Module(built))[built.name]
+
+
+def _pad(
+    device: Device,
+    odd: list[Matrix],
+    workspace: list[Array],
+    launches: list[Callable[[], None]],
+    stream: Any,
+) -> list[Matrix]:
+    """Have one or two matrices copied to lines of multiples of 16 bytes, by one launch."""
+    padded: list[Matrix] = []
+    args: dict[str, Any] = {}
+    ctas = []
+    for number, matrix in enumerate(odd):
+        count, length, pitch = matrix.lines
+        units = -(-length * matrix.bytes // padding.UNIT)
+        room = device.empty((count, units * padding.UNIT), np.uint8)
+        workspace.append(room)
+        own = units * padding.UNIT // matrix.bytes
+        strides = (own, 1) if matrix.along == "columns" else (1, own)
+        padded.append(
+            replace(matrix, address=room.pointer, row_stride=strides[0], column_stride=strides[1])
+        )
+        ctas.append(-(-count * units // padding.UNITS_PER_CTA))
+        args |= {
+            f"source_{number}": matrix.address, f"target_{number}": room.pointer,
+            f"rows_{number}": count, f"row_bytes_{number}": length * matrix.bytes,
+            f"pitch_{number}": pitch * matrix.bytes, f"units_{number}": units,
+        }  # fmt: skip
+    if len(odd) == 1:
+        args |= {name[:-1] + "1": value for name, value in args.items()}
+    args["ctas_0"] = ctas[0]
+    kernel = _loaded(device, padding.pad, odd[0].bytes)
+    launches.append(kernel.prepare(sum(ctas), padding.THREADS, args, stream=stream))
+    return padded

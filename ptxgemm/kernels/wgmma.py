@@ -1,0 +1,270 @@
+"""GEMM on Hopper's tensor cores: persistent, warp-specialised, fed by tensor copies.
+
+One warpgroup fills a ring of stages in shared memory, two multiply out of it and write C. Where a
+copy reaches beyond A or B the hardware fills in zeros, so that M, N and K are whatever they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ptx.builder import Kernel
+from ptx.ir import SINK, Reg
+from ptxgemm import ring as rings
+from ptxgemm import schedule as schedules
+from ptxgemm import store, tma
+from ptxgemm.ring import Cursor, Ring, Turns
+from ptxgemm.schedule import Schedule
+from ptxgemm.tiling import LINE_BYTES, ROWS, WARPGROUP, Tiling
+from ptxgemm.tma import Operand
+
+PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, 232
+"""A thread; 128 of the one and 256 of the other fill the register file."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What every role knows."""
+
+    tiling: Tiling
+    ring: Ring
+    order: Schedule
+    stages: Reg
+    """The first stage's shared address."""
+    steps: Reg
+    """K steps of a tile."""
+    turns: Reg | None
+    """The first of the two mbarriers by which warpgroups take turns, if they do."""
+
+    @property
+    def a(self) -> Operand:
+        return operands(self.tiling)[0]
+
+    @property
+    def b(self) -> Operand:
+        return operands(self.tiling)[1]
+
+
+def operands(tiling: Tiling) -> tuple[Operand, Operand]:
+    """A and B as one CTA loads them: of B, its part of what a cluster loads together."""
+    return (
+        Operand(tiling.a_major, tiling.tile_m, tiling.tile_k),
+        Operand(tiling.b_major, tiling.tile_n // tiling.cluster, tiling.tile_k),
+    )
+
+
+def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
+    """A kernel for C [m, n] = A [m, depth] B [depth, n], for a one-dimensional grid.
+
+    ``a_map`` and ``b_map`` have the boxes of :func:`operands`, swizzled by 128 bytes, ``c_map`` (of
+    tensor stores alone) lines of 128 bytes by 64 rows, swizzled too. `pitch` is C's, in elements.
+    Launch ``tiling.grid(...)`` CTAs of ``tiling.threads`` threads with ``tiling.shared_bytes`` of
+    dynamic shared memory; m, n and depth are at least 1.
+    """
+    c = f"global.b{8 * tiling.out_bytes}"
+    parameters = {"a_map": "tensormap", "b_map": "tensormap", "m": "u32", "n": "u32",
+                  "depth": "u32", "c": c, "pitch": "u32"}  # fmt: skip
+    if tiling.store == "tensor":
+        parameters["c_map"] = "tensormap"
+    if tiling.scaled:
+        parameters |= {"alpha": "f32", "beta": "f32"}
+    k = Kernel(name, **parameters)
+    k.maxntid(tiling.threads)
+    k.minnctapersm(1)  # with it setmaxnreg knows the registers at entry, without it is ignored
+    if tiling.cluster > 1:
+        k.reqnctapercluster(tiling.cluster)
+    given: dict[str, Reg] = dict(zip(parameters, k.params(), strict=True))
+    m, n = given["m"], given["n"]
+
+    shared = k.mov.u32(k.dynamic_shared("shared", align=8 * LINE_BYTES))
+    thread = k.mov.u32(k.tid.x)
+    ring = rings.ring(k, tiling.stages)
+    turns = k.mov.u32(k.shared("turns", "b64", 2)) if tiling.alternate else None
+    _start(k, tiling, ring, turns, thread)
+    order = schedules.schedule(k, tiling, m, n)
+    steps = k.div.u32(given["depth"] + (tiling.tile_k - 1), tiling.tile_k)
+    work = Work(tiling, ring, order, shared, steps, turns)
+    target = store.Target(
+        tiling, given["c"], given["pitch"], m, n,
+        given.get("c_map"), given.get("alpha"), given.get("beta"),
+    )  # fmt: skip
+
+    with k.branch(k.setp.lt.u32(thread, WARPGROUP)):
+        k.setmaxnreg.dec.sync.aligned.u32(PRODUCER_REGISTERS)
+        with k.branch(k.setp.eq.u32(thread, 0)):
+            _produce(k, work, given["a_map"], given["b_map"])
+    with k.otherwise():
+        k.setmaxnreg.inc.sync.aligned.u32(CONSUMER_REGISTERS)
+        _consume(k, work, target, (thread >> 7) - 1, thread & (WARPGROUP - 1))
+    if tiling.cluster > 1:
+        # Peers arrive at this CTA's mbarriers as long as they run.
+        k.barrier.cluster.arrive()
+        k.barrier.cluster.wait()
+    k.ret()
+    return k
+
+
+def _start(k: Kernel, tiling: Tiling, ring: Ring, turns: Reg | None, thread: Reg) -> None:
+    """The mbarriers, ready before anybody, in the cluster too, waits for one."""
+    with k.branch(k.setp.eq.u32(thread, 0)):
+        if turns is not None:
+            rings.initialise_turns(k, turns)
+        warpgroups = 1 if turns is not None else 2
+        rings.initialise(k, ring, emptied_by=warpgroups * tiling.cluster)
+    if tiling.cluster > 1:
+        k.barrier.cluster.arrive.aligned()
+        k.barrier.cluster.wait.aligned()
+    else:
+        k.bar.sync(0)
+
+
+# ---------------------------------------------------------------- the producer
+
+
+def _produce(k: Kernel, work: Work, a_map: Reg, b_map: Reg) -> None:
+    """One thread fills stage after stage."""
+    tiling, ring, order = work.tiling, work.ring, work.order
+    cursor = rings.filler(k)
+    mask = k.mov.u16((1 << tiling.cluster) - 1) if order.rank is not None else None
+    for map in (a_map, b_map):
+        k.prefetch.tensormap(map)
+    with schedules.tiles(k, order, order.first, order.step, "produced_tile") as index:
+        row, column = schedules.corner(k, order, index)
+        part = k.mov.u32(0)
+        if order.rank is not None:
+            part = order.rank * work.b.extent
+        column = column + part
+        depth = k.mov.u32(0)
+        with k.loop(0, work.steps, name="produce"):
+            rings.wait(k, rings.barrier(k, ring.empty, cursor.stage), cursor.parity)
+            full = rings.barrier(k, ring.full, cursor.stage)
+            k.mbarrier.arrive.expect_tx.shared__cta.b64(full, tiling.stage_bytes, out=SINK)
+            to = k.mad.lo.u32(cursor.stage, tiling.stage_bytes, work.stages)
+            tma.copy(k, work.a, a_map, to, row, depth, full)
+            to = k.mad.lo.u32(part, LINE_BYTES, k.add.u32(to, tiling.a_bytes))
+            tma.copy(k, work.b, b_map, to, column, depth, full, mask)
+            rings.advance(k, ring, cursor)
+            k.add.u32(depth, tiling.tile_k, out=depth)
+
+
+# ---------------------------------------------------------------- the consumers
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """A warpgroup that multiplies."""
+
+    number: Reg
+    """From 0."""
+    lead: Reg
+    """Whether this thread is its first."""
+    emptied: tuple[Reg, ...]
+    """The first "empty" mbarrier of each CTA in the cluster."""
+    sums: tuple[Reg, ...]
+    a: Reg
+    """Descriptors of its rows of A, and of B, in the first stage."""
+    b: Reg
+
+
+def _consume(k: Kernel, work: Work, target: store.Target, number: Reg, thread: Reg) -> None:
+    """One warpgroup multiplies tile after tile, and writes each."""
+    tiling, order = work.tiling, work.order
+    staging = k.add.u32(work.stages, tiling.stages * tiling.stage_bytes)
+    writer = store.writer(k, tiling, number, thread, staging)
+    consumer = _consumer(k, work, number, writer.lead)
+    cursor = rings.emptier(k)
+    first, step, turns = order.first, order.step, None
+    if work.turns is not None:
+        turns = rings.turns(k, work.turns, number)
+        first, step = k.mad.lo.u32(number, step, first), step * 2
+        rings.skip(k, work.ring, cursor, number * work.steps)
+    with schedules.tiles(k, order, first, step, "tile") as index:
+        _multiply(k, work, consumer, cursor, turns)
+        if turns is not None:
+            rings.skip(k, work.ring, cursor, work.steps)
+        row, column = schedules.corner(k, order, index)
+        if not tiling.alternate:
+            row = k.mad.lo.u32(number, tiling.rows, row)
+        store.write(k, target, writer, consumer.sums, row, column)
+    store.finish(k, tiling, writer)
+
+
+def _consumer(k: Kernel, work: Work, number: Reg, lead: Reg) -> Consumer:
+    tiling = work.tiling
+    if tiling.cluster > 1:
+        emptied = tuple(
+            k.mapa.shared__cluster.u32(work.ring.empty, rank) for rank in range(tiling.cluster)
+        )
+    else:
+        emptied = (work.ring.empty,)
+    start = work.stages & tma.ADDRESS_BITS
+    own = start if tiling.alternate else k.mad.lo.u32(number, tiling.rows * LINE_BYTES, start)
+    a, b = (
+        k.or_.b64(k.cvt.u64.u32(address >> 4), operand.descriptor)
+        for address, operand in ((own, work.a), (start + tiling.a_bytes, work.b))
+    )
+    return Consumer(number, lead, emptied, k.reg(tiling.element.sum, tiling.sums), a, b)
+
+
+def _multiply(
+    k: Kernel, work: Work, consumer: Consumer, cursor: Cursor, turns: Turns | None
+) -> None:
+    """The sums of one tile. The loop is named ``main``.
+
+    The wgmmas of one K step run while the next step's are issued; then the stage before is free.
+    """
+    tiling, ring = work.tiling, work.ring
+    before = k.mov.u32(cursor.stage)
+    if turns is not None:
+        rings.take(k, turns)
+    with k.loop(0, work.steps, name="main") as step:
+        rings.wait(k, rings.barrier(k, ring.full, cursor.stage), cursor.parity)
+        offset = k.cvt.u64.u32(cursor.stage * (tiling.stage_bytes >> 4))
+        later = k.setp.ne.u32(step, 0)
+        _issue(k, work, consumer, consumer.a + offset, consumer.b + offset, later)
+        k.wgmma.wait_group.sync.aligned(1)
+        _release(k, tiling, consumer, before, consumer.lead & later)
+        k.mov.u32(cursor.stage, out=before)
+        rings.advance(k, ring, cursor)
+    if turns is not None:
+        rings.pass_on(k, turns, consumer.lead)
+    k.wgmma.wait_group.sync.aligned(0)
+    _release(k, tiling, consumer, before, consumer.lead)
+
+
+def _issue(k: Kernel, work: Work, consumer: Consumer, a: Reg, b: Reg, later: Reg) -> None:
+    """The wgmmas of a K step; the first of a tile overwrite the sums instead of adding to them."""
+    tiling = work.tiling
+    always = k.setp.eq.u32(work.steps, work.steps)
+    each = tiling.sums * ROWS // tiling.rows
+    signs = () if tiling.element.sum == "s32" else (1, 1)
+    k.wgmma.fence.sync.aligned()
+    for part in range(4):
+        b_part = k.add.s64(b, part * work.b.step) if part else b
+        for block in range(tiling.rows // ROWS):
+            further = part * work.a.step + block * (ROWS * LINE_BYTES >> 4)
+            a_part = k.add.s64(a, further) if further else a
+            transposed = (
+                (int(tiling.a_major == "mn"), int(tiling.b_major == "mn"))
+                if tiling.element.bytes == 2
+                else ()
+            )
+            sums = consumer.sums[block * each : (block + 1) * each]
+            added = always if part else later
+            k.op(tiling.instruction, sums, a_part, b_part, added, *signs, *transposed)
+    k.wgmma.commit_group.sync.aligned()
+
+
+def _release(k: Kernel, tiling: Tiling, consumer: Consumer, stage: Reg, lead: Reg) -> None:
+    """Tell every producer that fills this stage that the warpgroup has read it.
+
+    Without ``.release.cluster``, which costs MEMBAR.ALL.GPU and ERRBAR in the main loop and almost
+    half the speed. Nothing needs it: what wgmma has read, wait_group has seen to the end.
+    """
+    barriers = [rings.barrier(k, first, stage) for first in consumer.emptied]
+    with k.when(lead):
+        for barrier in barriers:
+            if tiling.cluster > 1:
+                k.mbarrier.arrive.shared__cluster.b64(barrier, out=SINK)
+            else:
+                k.mbarrier.arrive.shared__cta.b64(barrier, out=SINK)

@@ -1,0 +1,215 @@
+"""What a tensor-core kernel for Hopper is made of, as data that checks itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ROWS = 64
+"""Rows of one wgmma, and columns of a 128-byte line of 16-bit elements."""
+WARPGROUP = 128
+"""Threads."""
+LINE_BYTES = 128
+"""A row of a tile in shared memory: the span of the widest swizzle, and the depth of a K step."""
+ATOM_BYTES = 8 * LINE_BYTES
+"""Eight rows, after which the swizzle repeats."""
+SHARED_LIMIT_BYTES = 227 * 1024
+"""What a CTA can have on Hopper."""
+BARRIER_BYTES = 1024
+"""Set aside for mbarriers: dynamic shared memory starts at the next multiple of an atom."""
+SUMS_LIMIT = 128
+"""Accumulators of a thread: with two consumer warpgroups 232 registers are left to each thread."""
+
+
+@dataclass(frozen=True)
+class Element:
+    """A type of A and B."""
+
+    bytes: int
+    sum: str
+    """The accumulator's type."""
+    map: str
+    """The word for it in a tensor map."""
+
+
+ELEMENTS = {
+    "bf16": Element(2, "f32", "bf16"),
+    "f16": Element(2, "f32", "f16"),
+    "tf32": Element(4, "f32", "f32"),
+    "e4m3": Element(1, "f32", "u8"),
+    "e5m2": Element(1, "f32", "u8"),
+    "s8": Element(1, "s32", "u8"),
+    "u8": Element(1, "s32", "u8"),
+}
+OUT_BYTES = {"bf16": 2, "f16": 2, "f32": 4, "s32": 4}
+
+Major = Literal["k", "mn"]
+Store = Literal["tensor", "words"]
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How a product is cut up, and in which types and layouts it lies.
+
+    A CTA multiplies tiles of ``tile_m x tile_n`` one after another. One warpgroup loads, two
+    multiply: each half the rows of every tile or, with ``alternate``, every other tile alone, so
+    that one stores while the other multiplies.
+    """
+
+    tile_m: int = 128
+    tile_n: int = 256
+    stages: int = 4
+    """K steps in shared memory at once; each is 128 bytes deep."""
+    cluster: int = 1
+    """CTAs, one below the other, that load each tile of B together (multicast)."""
+    group: int = 16
+    """Rows of tiles (of cluster tiles) that are swept together, for the L2 cache's sake."""
+    alternate: bool = False
+    a: str = "bf16"
+    b: str = "bf16"
+    out: str = "bf16"
+    a_major: Major = "k"
+    """``"k"``: A is [M, K], row-major; ``"mn"``: it is stored as [K, M]."""
+    b_major: Major = "mn"
+    """``"mn"``: B is [K, N], row-major; ``"k"``: it is stored as [N, K]."""
+    store: Store = "tensor"
+    """``"tensor"``: by tensor copies, for a C whose base, pitch and rows are multiples of 16 bytes;
+    ``"words"``: by words of 4 bytes, for any C."""
+    scaled: bool = False
+    """Whether there are alpha and beta; else C = A B."""
+
+    def __post_init__(self) -> None:
+        self._check_types()
+        rows = ROWS if self.alternate else 2 * ROWS
+        if self.tile_m % rows or self.tile_m < rows:
+            who = "one warpgroup has" if self.alternate else "two warpgroups have"
+            raise ValueError(f"tile_m is {self.tile_m}; {who} multiples of {rows} rows")
+        line = LINE_BYTES // min(OUT_BYTES[self.out], 2)
+        if self.tile_n % line or not line <= self.tile_n <= 256:
+            raise ValueError(f"tile_n is {self.tile_n}; expected a multiple of {line} up to 256")
+        if self.sums > SUMS_LIMIT:
+            raise ValueError(
+                f"{self.rows} x {self.tile_n} sums of a warpgroup are {self.sums} in each thread; "
+                f"there are registers for {SUMS_LIMIT}"
+            )
+        if self.cluster not in (1, 2, 4):
+            raise ValueError(f"cluster is {self.cluster}; expected 1, 2 or 4")
+        if self.tile_n // self.cluster % ROWS:
+            raise ValueError(
+                f"tile_n / cluster is {self.tile_n} / {self.cluster}; each CTA loads a multiple of "
+                f"{ROWS} columns"
+            )
+        if self.stages < 2 or self.group < 1:
+            raise ValueError(f"stages is {self.stages} and group {self.group}; at least 2 and 1")
+        if self.shared_bytes + BARRIER_BYTES > SHARED_LIMIT_BYTES:
+            raise ValueError(
+                f"{self.stages} stages of {self.stage_bytes} bytes and {self.staging_bytes} for C "
+                f"are {self.shared_bytes}; a CTA has {SHARED_LIMIT_BYTES - BARRIER_BYTES}"
+            )
+
+    def _check_types(self) -> None:
+        for name, value, known in (
+            ("a", self.a, tuple(ELEMENTS)), ("b", self.b, tuple(ELEMENTS)),
+            ("out", self.out, tuple(OUT_BYTES)), ("a_major", self.a_major, ("k", "mn")),
+            ("b_major", self.b_major, ("k", "mn")), ("store", self.store, ("tensor", "words")),
+        ):  # fmt: skip
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}; expected {', '.join(known)}")
+        pairs = ({"e4m3", "e5m2"}, {"s8", "u8"})
+        if self.a != self.b and {self.a, self.b} not in pairs:
+            raise ValueError(f"wgmma multiplies no {self.a} by {self.b}")
+        if (self.element.sum == "s32") != (self.out == "s32"):
+            raise ValueError(f"sums of {self.a} are {self.element.sum}; out is {self.out}")
+        if self.out == "s32" and self.scaled:
+            raise ValueError("alpha and beta are for sums of floating point")
+        for name, major in (("a_major", self.a_major), ("b_major", self.b_major)):
+            if major == "mn" and self.element.bytes != 2:
+                raise ValueError(f'{name} is "mn"; wgmma takes {self.a} along K only')
+
+    # ------------------------------------------------------------ types
+
+    @property
+    def element(self) -> Element:
+        return ELEMENTS[self.a]
+
+    @property
+    def out_bytes(self) -> int:
+        return OUT_BYTES[self.out]
+
+    @property
+    def instruction(self) -> str:
+        """The wgmma, as PTX spells it."""
+        depth = 32 // self.element.bytes
+        shape = f"m{ROWS}n{self.tile_n}k{depth}"
+        return f"wgmma.mma_async.sync.aligned.{shape}.{self.element.sum}.{self.a}.{self.b}"
+
+    # ------------------------------------------------------------ threads
+
+    @property
+    def threads(self) -> int:
+        return 3 * WARPGROUP
+
+    @property
+    def rows(self) -> int:
+        """Rows of a tile that one warpgroup multiplies."""
+        return self.tile_m if self.alternate else self.tile_m // 2
+
+    @property
+    def sums(self) -> int:
+        """Accumulators in each thread."""
+        return self.rows * self.tile_n // WARPGROUP
+
+    # ------------------------------------------------------------ shared memory
+
+    @property
+    def tile_k(self) -> int:
+        """Elements of a K step."""
+        return LINE_BYTES // self.element.bytes
+
+    @property
+    def a_bytes(self) -> int:
+        return self.tile_m * LINE_BYTES
+
+    @property
+    def b_bytes(self) -> int:
+        return self.tile_n * LINE_BYTES
+
+    @property
+    def stage_bytes(self) -> int:
+        return self.a_bytes + self.b_bytes
+
+    @property
+    def staged_columns(self) -> int:
+        """Columns of C that a warpgroup puts into shared memory at once: two lines, or one."""
+        return min(self.tile_n, 2 * LINE_BYTES // self.out_bytes)
+
+    @property
+    def staging_pitch(self) -> int:
+        """Bytes from one staged row to the next. What tensor copies read is swizzled; else a pitch
+        of an odd number of 16-byte units keeps stmatrix free of bank conflicts.
+        """
+        if self.store == "tensor":
+            return LINE_BYTES
+        return self.staged_columns * self.out_bytes + 16
+
+    @property
+    def staging_bytes(self) -> int:
+        """Of both warpgroups together."""
+        if self.store == "tensor":
+            return 2 * ROWS * self.staged_columns * self.out_bytes
+        return 2 * ROWS * self.staging_pitch if self.out_bytes == 2 else 0
+
+    @property
+    def shared_bytes(self) -> int:
+        """Dynamic shared memory of a launch."""
+        return self.stages * self.stage_bytes + self.staging_bytes
+
+    # ------------------------------------------------------------ launches
+
+    def tiles(self, m: int, n: int) -> int:
+        """Tiles of an m x n product; those of a cluster count as one."""
+        return -(-m // (self.tile_m * self.cluster)) * -(-n // self.tile_n)
+
+    def grid(self, m: int, n: int, sm_count: int) -> int:
+        """CTAs: as many as run at once, or as there are tiles."""
+        return min(sm_count // self.cluster, self.tiles(m, n)) * self.cluster

@@ -1,0 +1,160 @@
+"""Tilings for tensor cores: what cannot be says why; tiles lie where the hardware looks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ptx.layouts import MatrixDescriptor, swizzle
+from ptxgemm import choose
+from ptxgemm.hopper import Matrix, configure
+from ptxgemm.kernels import wgmma
+from ptxgemm.tiling import ELEMENTS, LINE_BYTES, ROWS, SUMS_LIMIT, Tiling
+from ptxgemm.tma import Operand
+
+PLAIN = Tiling()
+
+
+def test_the_numbers_of_a_tile() -> None:
+    assert (PLAIN.tile_k, PLAIN.stage_bytes, PLAIN.sums, PLAIN.threads) == (64, 49152, 128, 384)
+    assert PLAIN.instruction == "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16"
+    assert replace(PLAIN, a="s8", b="u8", out="s32", b_major="k").instruction == (
+        "wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.u8"
+    )
+    assert PLAIN.tiles(4096, 4096) == 512
+    assert replace(PLAIN, cluster=2).tiles(4096, 4097) == 16 * 17
+    assert replace(PLAIN, cluster=2).grid(8192, 8192, 133) == 132
+    assert PLAIN.grid(129, 1, 132) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tile_m": 64}, "tile_m is 64; two warpgroups have multiples of 128 rows"),
+        ({"tile_m": 96, "alternate": True}, "one warpgroup has multiples of 64 rows"),
+        ({"tile_n": 96}, "tile_n is 96; expected a multiple of 64 up to 256"),
+        ({"tile_n": 320}, "tile_n is 320; expected a multiple of 64 up to 256"),
+        ({"tile_m": 256}, "128 x 256 sums of a warpgroup are 256 in each thread; .* for 128"),
+        ({"alternate": True}, "128 x 256 sums of a warpgroup are 256 in each thread"),
+        ({"cluster": 3}, "cluster is 3; expected 1, 2 or 4"),
+        ({"tile_n": 64, "cluster": 2}, "64 / 2; each CTA loads a multiple of 64 columns"),
+        ({"stages": 5}, "5 stages of 49152 bytes and 32768 for C are 278528; a CTA has 231424"),
+        ({"stages": 1}, "stages is 1 and group 16; at least 2 and 1"),
+        ({"a": "f64"}, "a is 'f64'; expected bf16, f16"),
+        ({"a": "f16"}, "wgmma multiplies no f16 by bf16"),
+        ({"out": "s32"}, "sums of bf16 are f32; out is s32"),
+        ({"a": "s8", "b": "s8", "out": "s32", "scaled": True}, "alpha and beta are for sums of fl"),
+        ({"a": "tf32", "b": "tf32"}, 'b_major is "mn"; wgmma takes tf32 along K only'),
+        ({"store": "lines"}, "store is 'lines'; expected tensor, words"),
+    ],
+)
+def test_a_tiling_that_cannot_be_says_why(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(PLAIN, **change)
+
+
+def test_every_candidate_takes_every_way_of_storing() -> None:
+    for candidate in choose.CANDIDATES:
+        for store in ("tensor", "words"):
+            for out in ("bf16", "f32"):
+                made = replace(candidate.tiling, store=store, out=out, scaled=True)
+                assert made.sums <= SUMS_LIMIT
+
+
+@pytest.mark.parametrize("element", ["bf16", "tf32", "e4m3"])
+@pytest.mark.parametrize("extent", [64, 128, 256])
+@pytest.mark.parametrize("major", ["k", "mn"])
+def test_wgmma_finds_what_the_copies_put_there(element: str, extent: int, major: Any) -> None:
+    """Each element of a tile, by the copy engine's layout of a box and by the descriptor's."""
+    size = ELEMENTS[element].bytes
+    if major == "mn" and size != 2:
+        pytest.skip("along K only")
+    operand = Operand(major, extent, LINE_BYTES // size)
+    base = 3 << 16
+    placed: dict[tuple[int, int], int] = {}
+    inner, outer = operand.box
+    for number in range(operand.copies):
+        for row in range(outer):
+            for column in range(inner):
+                offset = (number * ROWS + row) * LINE_BYTES + column * size
+                if major == "k":
+                    place = (row, column)
+                else:
+                    place = (number * ROWS + column, row)
+                placed[place] = swizzle(base + offset, LINE_BYTES)
+    assert len(set(placed.values())) == extent * operand.tile_k
+
+    depth = 32 // size
+    for block in range(0, extent, ROWS):
+        for part in range(4):
+            bits = operand.descriptor + (base >> 4)
+            bits += part * operand.step + block * LINE_BYTES // 16
+            descriptor = MatrixDescriptor.of(bits)
+            for mn in range(ROWS):
+                for k in range(depth):
+                    at = descriptor.address(mn, k, 8 * size, major == "k")
+                    assert at == placed[block + mn, part * depth + k]
+
+
+def test_a_cluster_shares_b() -> None:
+    a, b = wgmma.operands(replace(PLAIN, cluster=2, b_major="k"))
+    assert (a.box, b.box) == ((64, 128), (64, 128))
+    a, b = wgmma.operands(replace(PLAIN, a_major="mn"))
+    assert (a.box, a.copies, b.box, b.copies) == ((64, 64), 2, (64, 64), 4)
+
+
+# ---------------------------------------------------------------- matrices
+
+
+def matrix(rows: int, columns: int, row_stride: int, column_stride: int = 1, at: int = 0) -> Matrix:
+    return Matrix(at, rows, columns, row_stride, column_stride, "bf16")
+
+
+@pytest.mark.parametrize(
+    ("one", "lines", "along", "fits"),
+    [
+        (matrix(128, 60, 60), (128, 60, 60), "columns", False),  # A44
+        (matrix(128, 64, 64), (128, 64, 64), "columns", True),
+        (matrix(128, 60, 64), (128, 60, 64), "columns", True),
+        (matrix(128, 64, 64, at=2), (128, 64, 64), "columns", False),
+        (matrix(128, 60, 1, 128), (60, 128, 128), "rows", True),
+        (matrix(1, 60, 7), (1, 60, 60), "columns", True),
+        (matrix(1, 60, 1, 9), (60, 1, 9), "rows", False),
+        (matrix(60, 1, 1, 9), (1, 60, 60), "rows", True),
+        (matrix(60, 1, 8, 1), (60, 1, 8), "columns", True),
+        (matrix(1, 1, 5, 5), (1, 1, 1), "columns", True),
+    ],
+)
+def test_how_a_matrix_lies(one: Matrix, lines: Any, along: str, fits: bool) -> None:
+    """A stride along which there is one element says nothing (A11)."""
+    assert (one.lines, one.along, one.fits_tensor_copies) == (lines, along, fits)
+    assert one.transposed.transposed == one
+    assert one.transposed.lines == lines
+    if fits:
+        assert one.map("bf16", (64, 8)).shape == (lines[1], lines[0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((4, 8, 7), "strides of 7 and 1 elements for a matrix of 4 x 8"),
+        ((4, 8, 16, 2), "strides of 16 and 2 elements"),
+        ((0, 8, 8), "a matrix of 0 x 8 has no elements"),
+        ((4, 8, 8, 1, 1), "the address 0x1 is no multiple of 2"),
+    ],
+)
+def test_a_matrix_that_cannot_be_says_why(arguments: tuple[int, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        matrix(*arguments)
+
+
+def test_layouts_follow_from_the_matrices() -> None:
+    a, b, c = matrix(256, 96, 96), matrix(96, 512, 1, 96), matrix(256, 512, 512)
+    made = configure(132, c, a, b, scaled=False)
+    assert (made.a_major, made.b_major, made.store) == ("k", "k", "tensor")
+    made = configure(132, matrix(256, 511, 511), matrix(256, 96, 1, 256), matrix(96, 511, 512),
+                     scaled=True, tiling=Tiling(128, 128, 4))  # fmt: skip
+    assert (made.a_major, made.b_major, made.store) == ("mn", "mn", "words")
+    assert (made.tile_m, made.tile_n, made.scaled) == (128, 128, True)

@@ -1,0 +1,124 @@
+"""Tensor-core products on a Hopper GPU against float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import ptx
+from ptxgemm import choose, hopper
+from ptxgemm.hopper import Matrix
+from ptxgemm.tiling import Tiling
+
+pytestmark = pytest.mark.gpu
+DTYPES: dict[str, Any] = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32}
+UNITS = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24}
+"""Half the distance of neighbours, relative."""
+
+
+@pytest.fixture(scope="module")
+def device() -> Any:
+    found = ptx.device("cuda:0")
+    if found.compute_capability[0] != 9:
+        pytest.skip(f"{found.name} is no Hopper GPU")
+    return found
+
+
+class Placed:
+    """A matrix inside an allocation whose other elements are 7."""
+
+    def __init__(self, device: Any, values: Any, kind: str, flip: bool, gap: int, base: int):
+        lines, length = values.shape[::-1] if flip else values.shape
+        self.pitch = length + gap
+        self.values, self.flip, self.base = values.astype(DTYPES[kind]), flip, base
+        flat = np.full(base + lines * self.pitch, 7, DTYPES[kind])
+        self.view(flat)[...] = self.values
+        self.flat, self.array = flat, device.array(flat)
+        strides = (1, self.pitch) if flip else (self.pitch, 1)
+        at = self.array.pointer + base * flat.itemsize
+        self.matrix = Matrix(at, *values.shape, *strides, kind)
+
+    def view(self, flat: Any) -> Any:
+        size = flat.itemsize
+        strides = (size, self.pitch * size) if self.flip else (self.pitch * size, size)
+        return np.lib.stride_tricks.as_strided(flat[self.base :], self.values.shape, strides)
+
+
+def check(
+    device: Any, m: int, n: int, k: int, *, kind: str = "bf16", out: str = "bf16",
+    flips: tuple[bool, bool, bool] = (False, False, False), gap: int = 0, base: int = 0,
+    alpha: float = 1.0, beta: float = 0.0, tiling: Tiling | None = None,
+) -> None:  # fmt: skip
+    random = np.random.default_rng(m * n + k)
+    a = Placed(device, random.standard_normal((m, k)), kind, flips[0], gap, base)
+    b = Placed(device, random.standard_normal((k, n)), kind, flips[1], gap, base)
+    start = np.full((m, n), np.nan) if beta == 0.0 else random.standard_normal((m, n))
+    c = Placed(device, start, out, flips[2], gap, base)
+    plan = hopper.plan(device, c.matrix, a.matrix, b.matrix, alpha, beta, tiling=tiling)
+    plan()
+    flat = c.array.numpy()
+    got = c.view(flat).astype(np.float64)
+    wide_a, wide_b = a.values.astype(np.float64), b.values.astype(np.float64)
+    exact, sizes = alpha * (wide_a @ wide_b), abs(alpha) * (abs(wide_a) @ abs(wide_b))
+    if beta:
+        old = c.values.astype(np.float64)
+        exact, sizes = exact + beta * old, sizes + abs(beta * old)
+    bound = UNITS[out] * abs(exact) + (k + 8) * 2.0**-23 * sizes
+    assert (abs(got - exact) <= bound).all()
+    c.view(flat)[...] = c.values
+    assert flat.tobytes() == c.flat.tobytes(), "memory around C was changed"
+
+
+@pytest.mark.parametrize("flips", [(a, b, False) for a in (0, 1) for b in (0, 1)])
+@pytest.mark.parametrize("kind", ["bf16", "f16"])
+def test_layouts(device: Any, kind: str, flips: Any) -> None:
+    check(device, 264, 520, 200, kind=kind, out=kind, flips=flips)
+    check(device, 264, 520, 200, kind=kind, out="f32", flips=flips)
+
+
+@pytest.mark.parametrize("candidate", choose.CANDIDATES, ids=lambda one: str(one.tiling))
+@pytest.mark.parametrize("shape", [(2000, 2008, 136), (1999, 2001, 131), (1, 1, 1)])
+def test_every_tiling_over_several_tiles(device: Any, candidate: Any, shape: Any) -> None:
+    check(device, *shape, tiling=candidate.tiling)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (7, 9, 5), (129, 257, 65), (300, 301, 302)])
+@pytest.mark.parametrize("gap", [0, 1, 3])
+def test_odd_sizes_pitches_and_bases(device: Any, shape: Any, gap: int) -> None:
+    for base in (0, 1, 4):
+        for out in ("bf16", "f32"):
+            check(device, *shape, gap=gap, base=base, out=out)
+            check(device, *shape, gap=gap, base=base, out=out, flips=(True, False, True))
+
+
+@pytest.mark.parametrize("out", ["bf16", "f16", "f32"])
+@pytest.mark.parametrize("n", [64, 65])
+def test_alpha_and_beta(device: Any, out: str, n: int) -> None:
+    kind = "f16" if out == "f16" else "bf16"
+    check(device, 130, n, 96, kind=kind, out=out, alpha=-0.5)
+    check(device, 130, n, 96, kind=kind, out=out, alpha=2.0, beta=-1.5)
+    check(device, 130, n, 96, kind=kind, out=out, alpha=1.0, beta=1.0, gap=8)
+
+
+def test_a_tensor_store_leaves_the_end_of_a_row_alone(device: Any) -> None:
+    """Rows of 229 elements, 232 apart: the last unit of 16 bytes holds 3 that are not C's."""
+    check(device, 100, 229, 72, gap=3)
+
+
+def test_nothing_beyond_k_is_used(device: Any) -> None:
+    """A25: what lies behind the last column of A, and below the last row of B, is NaN."""
+    a = np.full((64, 72), np.nan, ml_dtypes.bfloat16)
+    b = np.full((80, 64), np.nan, ml_dtypes.bfloat16)
+    a[:, :65], b[:65] = 1, 1
+    left, right = device.array(a), device.array(b)
+    c = device.empty((64, 64), "bfloat16", poison=True)
+    hopper.matmul(
+        device,
+        Matrix.of(c, "bf16"),
+        Matrix(left.pointer, 64, 65, 72, 1, "bf16"),
+        Matrix(right.pointer, 65, 64, 64, 1, "bf16"),
+    )
+    assert (c.numpy().astype("f4") == 65).all()

@@ -1,0 +1,106 @@
+"""What ptxas makes of the wgmma kernels; no GPU is needed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+import ptx
+from ptx import sass
+from ptx.errors import PtxError
+from ptx.toolchain import find_tool
+from ptxgemm.kernels.pad import pad
+from ptxgemm.kernels.wgmma import gemm
+from ptxgemm.tiling import Tiling
+
+KERNELS = {
+    "128x256": Tiling(),
+    "cluster": Tiling(cluster=2, group=8),
+    "256x128": Tiling(256, 128, group=8, a_major="mn", b_major="k"),
+    "alternate": Tiling(128, 128, 6, alternate=True),
+    "narrow": Tiling(128, 64, 8),
+    "words": Tiling(store="words", a="f16", b="f16", out="f16"),
+    "scaled": Tiling(scaled=True, out="f32", cluster=2),
+    "tf32": Tiling(a="tf32", b="tf32", out="f32", b_major="k"),
+    "fp8": Tiling(a="e4m3", b="e5m2", b_major="k"),
+    "int8": Tiling(a="s8", b="s8", out="s32", b_major="k"),
+}
+OPCODES = {"tf32": "HGMMA.TF32", "fp8": "QGMMA", "int8": "IGMMA"}
+
+
+def missing(tool: str) -> bool:
+    try:
+        find_tool(tool)
+    except PtxError:
+        return True
+    return False
+
+
+pytestmark = pytest.mark.skipif(
+    missing("ptxas") or missing("nvdisasm"), reason="needs ptxas and nvdisasm"
+)
+kernels = pytest.mark.parametrize("name", KERNELS)
+
+
+@cache
+def assembled(name: str) -> sass.Sass:
+    return sass.disassemble(ptx.assemble(ptx.Module(gemm(KERNELS[name])), "sm_90a"))
+
+
+@kernels
+def test_the_tensor_cores_are_kept_busy(name: str) -> None:
+    """Every wgmma of a K step is in the main loop, one commit behind them, nothing slow beside."""
+    tiling, main = KERNELS[name], assembled(name).loop("main")
+    count = 4 * tiling.rows // 64
+    products = [one for one in main.instructions if "GMMA" in one.opcode]
+    assert len(products) == count
+    opcode = OPCODES.get(name, "HGMMA")
+    assert all(one.matches(opcode) for one in products), [str(one) for one in products]
+    shape = tiling.instruction.split(".")[4].replace("m", "").replace("n", "x").replace("k", "x")
+    assert all(shape in one.opcode for one in products)
+    assert sum("gsb0" in operand for one in products for operand in one.operands) == 1
+    for slow in ("MEMBAR", "ERRBAR", "LDL", "STL", "BAR", "LDG"):
+        assert not main.has(slow), slow
+
+
+@kernels
+def test_registers_and_warnings(name: str) -> None:
+    """No spill, no serialised wgmma (C7509 to C7515), no setmaxnreg ignored (C7508)."""
+    cubin = assembled(name).cubin
+    info = cubin.kernels["wgmma_gemm"]
+    assert (info.spill_stores, info.spill_loads, info.local_bytes) == (0, 0, 0)
+    assert info.registers <= 168
+    assert "C75" not in cubin.log
+    assert assembled(name).count("USETMAXREG") == 2
+
+
+def test_c_is_read_only_where_there_is_a_beta() -> None:
+    """A01: beta = 0 never reads C, on whole tiles and on ragged ones."""
+    assert not assembled("128x256").has("LDG")
+    assert not assembled("words").has("LDG")
+    assert assembled("scaled").has("LDG")
+
+
+def test_the_tensor_store_needs_no_single_stores() -> None:
+    assert assembled("128x256").count("STG") == 0
+    assert assembled("128x256").count("UTMASTG") == 4
+    assert assembled("words").count("UTMASTG") == 0
+
+
+@pytest.mark.parametrize("element_bytes", [1, 2, 4])
+def test_padding_fetches_all_before_it_writes(element_bytes: int) -> None:
+    cubin = ptx.assemble(ptx.Module(pad(element_bytes)), "sm_90")
+    code = sass.disassemble(cubin).kernel
+    opcodes = [one.opcode for one in code.instructions]
+    stores = [i for i, opcode in enumerate(opcodes) if opcode.startswith("STG")]
+    assert [opcodes[i] for i in stores] == ["STG.E.128"] * 4
+    loads = [i for i, opcode in enumerate(opcodes) if opcode.startswith("LDG")]
+    assert max(loads) < min(stores)
+    assert cubin.kernels["pad"].spill_stores == 0
+
+
+def test_a_tiling_in_a_cluster_names_its_size() -> None:
+    function = ptx.Module(gemm(replace(KERNELS["cluster"], stages=3))).kernels["wgmma_gemm"]
+    assert function.directive("reqnctapercluster") == (2, 1, 1)
