@@ -257,6 +257,8 @@ def _address(slot: Slot, operand: Operand, variant: Variant) -> str:
     if isinstance(base, Reg):
         if kind(base.type) not in "bi" or bits(base.type) not in (32, 64):
             return f"expected an address register of 64 or 32 bits, got {describe(base)}"
+        if space == "tmem" and (bits(base.type) != 32 or slot.exact and base.type != "b32"):
+            return f"expected the .b32 address of tensor memory, got {describe(base)}"
         if bits(base.type) == 32 and space in ("generic", "global"):
             return f"expected a 64-bit address in .{space}, got {describe(base)}"
         if reason := _provenance(base.space, space, str(base), slot.role):

@@ -33,6 +33,7 @@ A row is the manual's syntax line; its keywords say what each choice may be. The
              [a]{.unified}       with this very selector
              [a]  [a:space]      an address; its space is the opcode's space word unless it
                                  says otherwise
+             [a:space!]          its register is a .b32, where others are refused
              [map, c:s32*dim]    an address with coordinates
              (a)                 the parenthesised arguments of a call
              _   16              themselves
@@ -354,7 +355,9 @@ class Form:
         if text[0] == "[":
             inner = tuple(self._slot(o, choices, last_type, space) for o in operand.inner)
             own = choices.get(operand.type, operand.type)
-            return Slot(name, "addr", space=own or space, inner=inner, selectors=selectors)
+            space = own or space
+            exact = operand.exact
+            return Slot(name, "addr", space=space, inner=inner, selectors=selectors, exact=exact)
         literals = self._literals(name)
         if literals is not None and not operand.type:
             return Slot(name, "imm", literals=literals)
@@ -497,7 +500,12 @@ def _parse_operand(text: str, condition: str | None) -> _Operand:
         first, *rest = _split(text[1:-1])
         name, _, space = first.partition(":")
         return _Operand(
-            condition, text, name, space, inner=tuple(_parse_operand(r, None) for r in rest)
+            condition,
+            text,
+            name,
+            space.removesuffix("!"),
+            exact=space.endswith("!"),
+            inner=tuple(_parse_operand(r, None) for r in rest),
         )
     if text.endswith("{_}"):
         return replace(_parse_operand(text[:-3], condition), droppable=True)

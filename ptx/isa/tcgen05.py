@@ -59,21 +59,21 @@ SCALED_SPARSE = """
     kind::mxf4nvf4.block_scale.scale_vec::2X@100a+103a+110a:8.7
     kind::mxf4nvf4.block_scale.scale_vec::4X@100a+103a+110a:8.7
 """
-# d += a * b, where enable says whether d is added. A comes from shared memory (a descriptor) or from tensor memory.
+# ptxas takes the addresses of mma in .b32 registers alone. d += a * b, where enable says whether d is added. A comes from shared memory (a descriptor) or from tensor memory.
 # lanes: which of d's lanes to leave alone, a bit a lane. scale: d is multiplied by 2**-scale before (family 100 alone).
 MMA = common(use=USE, ptx="8.6", effect="async tcgen05")
-for sp, meta, scaled in (("", "", SCALED), (".sp", ", [meta:tmem]", SCALED_SPARSE)):
-    for a in ("adesc:u64", "[a:tmem]"):
+for sp, meta, scaled in (("", "", SCALED), (".sp", ", [meta:tmem!]", SCALED_SPARSE)):
+    for a in ("adesc:u64", "[a:tmem!]"):
         op, ws = f"tcgen05.mma{sp}.cta_group", f"tcgen05.mma.ws{sp}.cta_group::1"
-        ops = f"[d:tmem], {a}, bdesc:u64{meta}, idesc:u32"
+        ops = f"[d:tmem!], {a}, bdesc:u64{meta}, idesc:u32"
         lanes = "{, lanes:b32*4*cta_group}"
         row(f"{op}.kind{{.collector::a::<use>}}     {ops}{lanes}, {{!}}enable:pred", kind=PLAIN, sm="100f 110f", **MMA)
         row(f"{op}.kind{{.collector::a::<use>}}     {ops}{lanes}, {{!}}enable:pred, scale", kind="kind::f16 kind::tf32", scale=range(16), sm="100f", **MMA)
-        row(f"{op}.kind{{.collector::a::<use>}}     {ops}, [scales_a:tmem], [scales_b:tmem], {{!}}enable:pred", kind=scaled, sm="100f 110f", **MMA)
+        row(f"{op}.kind{{.collector::a::<use>}}     {ops}, [scales_a:tmem!], [scales_b:tmem!], {{!}}enable:pred", kind=scaled, sm="100f 110f", **MMA)
         row(f"{ws}.kind{{.collector::b<n>::<use>}}  {ops}, {{!}}enable:pred{{, zero:u64}}", kind=PLAIN, n="0 1 2 3", sm="100f 110f", **MMA)
     # .ashift moves the rows of an A in tensor memory, which its collector may then not keep
     shifted = common(use="lastuse discard", ptx="8.6", effect="async tcgen05")
-    ops = f"[d:tmem], [a:tmem], bdesc:u64{meta}, idesc:u32" + "{, lanes:b32*4*cta_group}, {!}enable:pred"
+    ops = f"[d:tmem!], [a:tmem!], bdesc:u64{meta}, idesc:u32" + "{, lanes:b32*4*cta_group}, {!}enable:pred"
     row(f"tcgen05.mma{sp}.cta_group.kind.ashift{{.collector::a::<use>}}  {ops}", kind=PLAIN, sm="100f 110f", **shifted)
     row(f"tcgen05.mma{sp}.cta_group.kind.ashift{{.collector::a::<use>}}  {ops}, scale", kind="kind::f16 kind::tf32", scale=range(16), sm="100f", **shifted)
 
