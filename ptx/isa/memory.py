@@ -124,7 +124,7 @@ row("applypriority{.global}.L2::evict_normal              [a], 128", sm=80, ptx=
 row("discard{.global}.L2                                  [a], 128", sm=80, ptx="7.4", effect="store")
 row("createpolicy.range{.global}.primary{.secondary}.b64  d:u64, [a], size:u32, total:u32", primary=PRIMARY, secondary=SECONDARY, sm=80, ptx="7.4")
 row("createpolicy.fractional.primary{.secondary}.b64      d:u64{, fraction:f32}", primary=PRIMARY, secondary=SECONDARY, sm=80, ptx="7.4")
-row("createpolicy.cvt.L2.b64                              d:u64, a", sm=80, ptx="7.4")
+row("createpolicy.cvt.L2.b64                              d:u64, a:u64", sm=80, ptx="7.4")
 
 # ---------------------------------------------------------------- 9.7.9.19 isspacep, 9.7.9.23 mapa, 9.7.9.24 getctarank
 row("isspacep.space                    p, a:u64", space="const global local shared param@70:7.7 param::entry@70:8.3 shared::cta shared::cluster")

@@ -25,4 +25,4 @@ row("redux.sync.op.b32      d:u32, a:u32, mask:u32", op="and or xor", sm=80, ptx
 row("redux.sync.op{.abs}{.NaN}.f32  d, a, mask:u32", op="min max", sm="100f", ptx="8.6", effect="collective warp")
 
 # ---------------------------------------------------------------- 9.7.13.14 elect.sync
-row("elect.sync             d|p:b32, mask:u32", sm=90, ptx="8.0", effect="collective warp")
+row("elect.sync             d|p:u32, mask:u32", sm=90, ptx="8.0", effect="collective warp")
