@@ -18,8 +18,9 @@ from ptx.emu.faults import AccessError, Unmodelled
 from ptx.emu.memory import Array
 from ptx.emu.program import Decoded
 from ptx.emu.semantics import half
-from ptx.emu.semantics.floating import canonical, first_nan, pick
+from ptx.emu.semantics.floating import pick
 from ptx.emu.semantics.rules import dtype_of, halves, packed
+from ptx.emu.semantics.specials import canonical, nan_of_operands
 from ptx.emu.steps import Lanes, Step, select
 from ptx.ir import SINK, Operand
 
@@ -61,7 +62,7 @@ def combination(operation: str, type: str) -> Combine:
             return _PLAIN[operation]
         if type == "f32":
             return lambda old, b: canonical(old + b)
-        return lambda old, b: first_nan(old + b, (old, b))
+        return lambda old, b: nan_of_operands(old + b, (old, b))
     form = half.element(type)
 
     def sixteen(old: Array, b: Array) -> Array:

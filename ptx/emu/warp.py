@@ -16,8 +16,9 @@ from ptx.emu.barriers import place_of
 from ptx.emu.faults import AccessError, Unmodelled
 from ptx.emu.memory import Array
 from ptx.emu.program import Decoded
-from ptx.emu.semantics.floating import canonical, pick
+from ptx.emu.semantics.floating import pick
 from ptx.emu.semantics.rules import dtype_of
+from ptx.emu.semantics.specials import canonical
 from ptx.emu.steps import Source, select
 from ptx.ir import SINK, Pair
 

@@ -78,8 +78,13 @@ def test_narrowing_floats(mode: str) -> None:
         found = got.view(f"u{got.dtype.itemsize}")
         for x, y in zip(bits.tolist(), found, strict=True):
             value = reference.decode(x, source)
-            if value.nan:
-                expected = {"f32": 0x7FFFFFFF, "f16": 0x7FFF, "bf16": 0x7FFF}[to]
+            if value.nan and source == "f64":
+                # The H200 keeps the sign and the upper bits of the payload, and makes it quiet.
+                fraction, width = {"f32": (23, 32), "f16": (10, 16)}[to]
+                expected = (x >> (52 - fraction)) & ((1 << fraction) - 1) | 1 << (fraction - 1)
+                expected |= (1 << (width - 1)) - (1 << fraction) | x >> 63 << (width - 1)
+            elif value.nan:
+                expected = {"f16": 0x7FFF, "bf16": 0x7FFF}[to]
             elif value.magnitude is None:
                 expected = reference.infinity(value.negative, to)
             else:
@@ -94,7 +99,10 @@ def test_widening_is_exact_for_every_16_bit_pattern() -> None:
         expected = every.view(kind).astype(np.float32)
         number = ~np.isnan(expected)
         assert np.array_equal(got.view("u4")[number], expected.view("u4")[number])
-        assert set(got.view("u4")[~number]) == {0x7FFFFFFF}
+        if form == "f16":
+            assert set(got.view("u4")[~number]) == {0x7FFFFFFF}
+        else:
+            assert np.array_equal(got.view("u4"), every.astype("u4") << 16)
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ def test_testp_and_copysign() -> None:
         "infinite": [0, 0, 0, 0, 1, 0, 0],
         "number": [1, 1, 1, 1, 1, 0, 1],
         "notanumber": [0, 0, 0, 0, 0, 1, 0],
-        "normal": [0, 0, 1, 1, 0, 0, 0],
+        "normal": [1, 0, 1, 1, 0, 0, 0],
         "subnormal": [0, 1, 0, 0, 0, 0, 1],
     }
     for name, expected in rows.items():

@@ -64,7 +64,7 @@ def test_arithmetic(type: str) -> None:
     check(f"max.{type}", type, two, max)
     check(f"sad.{type}", type, f"{two} {type}", lambda a, b, c: c + abs(a - b))
     check(f"div.{type}", type, two, lambda a, b: quotient(a, b) if b else 2**width - 1)
-    check(f"rem.{type}", type, two, lambda a, b: a - b * quotient(a, b) if b else a)
+    check(f"rem.{type}", type, two, lambda a, b: a - b * quotient(a, b) if b else -1)
     if type[0] == "s":
         check(f"abs.{type}", type, type, abs)
         check(f"neg.{type}", type, type, lambda a: -a)

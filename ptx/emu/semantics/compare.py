@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ptx import types
-from ptx.emu.semantics import floating, half
+from ptx.emu.semantics import half
 from ptx.emu.semantics.rules import Array, Meaning, Words, dtype_of, halves, rule, unsigned
+from ptx.emu.semantics.specials import flushed
 
 Comparison = Callable[[Array, Array], Any]
 
@@ -48,7 +49,7 @@ def comparison(words: Words, type: str) -> Comparison:
     compare = _float_comparison(name)
     if type in ("f32", "f64"):
         if "ftz" in words:
-            return lambda a, b: compare(floating.flushed(a), floating.flushed(b))
+            return lambda a, b: compare(flushed(a), flushed(b))
         return compare
     form = half.element(type)
 
@@ -140,7 +141,7 @@ def select_by_sign(words: Words) -> Meaning:
 
     def function(a: Array, b: Array, c: Array) -> Array:
         if "ftz" in words:
-            c = floating.flushed(c)
+            c = flushed(c)
         return np.where(c >= 0, a, b)
 
     return Meaning(function, (type,), (type, type, by))

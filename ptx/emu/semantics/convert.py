@@ -14,9 +14,9 @@ import numpy as np
 
 from ptx import types
 from ptx.emu.semantics import half
-from ptx.emu.semantics.floating import NAN_32, first_nan, flushed, saturated
 from ptx.emu.semantics.rounding import FORMATS, directed, overflowed, quantised, two_sum
 from ptx.emu.semantics.rules import Array, Meaning, Words, dtype_of, halves, rule
+from ptx.emu.semantics.specials import NAN_32, flushed, nan_of_operands, saturated
 
 _TO_WHOLE: dict[str, Callable[[Array], Array]] = {
     "rni": np.rint,
@@ -151,7 +151,13 @@ def narrowed(words: Words, value: Array, to: str) -> Array:
 
 def _floats(words: Words, to: str, source: str) -> Meaning:
     whole = words.one_of("rni rzi rmi rpi")
-    flush = "ftz" in words and source == "f32"
+    ftz = "ftz" in words
+    if to == source and to in ("f32", "f64") and not (whole or ftz or "sat" in words):
+        return Meaning(lambda a: a, (to,), (source,))
+    if (source, to, ftz) == ("bf16", "f32", False):
+        return Meaning(lambda a: a.astype(np.uint32) << np.uint32(16), ("b32",), (source,))
+    # To f16 the machine code has no flush, though .ftz may be written.
+    flush = ftz and source == "f32" and to != "f16"
 
     def function(a: Array) -> Array:
         a = np.ascontiguousarray(a)
@@ -161,10 +167,36 @@ def _floats(words: Words, to: str, source: str) -> Meaning:
         if to == "f64":
             if "sat" in words:
                 return saturated(value)
-            return first_nan(value, (value,))
-        return narrowed(words, value, to)
+            return np.where(np.isnan(value), _NAN_WIDENED, value) if ftz else quiet(value)
+        result = narrowed(words, value, to)
+        if source == "f64" and "sat" not in words:
+            return _with_payload(result, to, quiet(value))
+        return result
 
     return Meaning(function, (to,), (source,))
+
+
+_NAN_WIDENED = np.uint64(0x7FFFFFFFE0000000).view(np.float64)
+"""The NaN of a flushed float32, as float64."""
+
+
+def quiet(value: Array) -> Array:
+    return nan_of_operands(value, (value,))
+
+
+def _with_payload(result: Array, to: str, value: Array) -> Array:
+    """`result` with NaN not the format's own but that of `value`, cut to the narrower format: what
+    an H200 makes of float64.
+    """
+    nan = np.isnan(value)
+    if not nan.any():
+        return result
+    kind, fraction = {"f32": (np.uint32, 23), "f16": (np.uint16, 10), "bf16": (np.uint16, 7)}[to]
+    sign = np.dtype(kind).itemsize * 8 - 1
+    bits = value.view(np.uint64)
+    cut = (bits >> np.uint64(52 - fraction)) & np.uint64((1 << fraction) - 1)
+    cut |= np.uint64((1 << sign) - (1 << fraction)) | (bits >> np.uint64(63) << np.uint64(sign))
+    return np.where(nan, cut.astype(kind), result.view(kind)).view(result.dtype)
 
 
 def small_bits(value: Array, form: str, words: Words) -> Array:
@@ -190,7 +222,9 @@ def small_values(bits: Array, form: str) -> Array:
 
 def _to_tf32(words: Words) -> Meaning:
     """tf32 keeps float32's place in the register; its 13 lowest bits are 0."""
-    mode = "rna" if "rna" in words else words.rounding
+    if "rna" in words:
+        return Meaning(lambda a: _tf32_away(a, "satfinite" in words), ("b32",), ("f32",))
+    mode = words.rounding
     form = FORMATS["tf32"]
 
     def function(a: Array) -> Array:
@@ -201,9 +235,27 @@ def _to_tf32(words: Words) -> Meaning:
         if "satfinite" in words:
             rounded = np.clip(rounded, -form.largest, form.largest)
         bits = overflowed(rounded, form, mode).astype(np.float32).view(np.uint32)
-        return np.where(np.isnan(value), NAN_32, bits)
+        return np.where(np.isnan(value), _NAN_TF32, bits)
 
     return Meaning(function, ("b32",), ("f32",))
+
+
+_NAN_TF32 = np.uint32(0x7FFFE000)
+
+
+def _tf32_away(a: Array, satfinite: bool) -> Array:
+    """``.rna``: half a unit added to the bits and the rest cut off; NaN and infinity are but cut.
+
+    With ``.satfinite`` what has the exponent of infinity then is taken down one unit: a NaN too, as
+    on an H200, where the manual has NaN stay NaN.
+    """
+    bits = np.ascontiguousarray(a).view(np.uint32)
+    exponent = np.uint32(0x7F800000)
+    half = np.where((bits & exponent) == exponent, np.uint32(0), np.uint32(0x1000))
+    cut = (bits + half) & np.uint32(0xFFFFE000)
+    if satfinite:
+        cut -= np.where((cut & exponent) == exponent, np.uint32(0x2000), np.uint32(0))
+    return cut
 
 
 def _packed_formats(words: Words, to: str, source: str) -> Meaning:

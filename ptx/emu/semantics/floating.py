@@ -2,10 +2,8 @@
 
 IEEE forms have one rounding, in every mode; ``.ftz`` flushes subnormal operands and results to a
 zero of their sign. A float32 NaN result is 0x7FFFFFFF, as the ISA says; a float64 one carries the
-payload of the first NaN operand, quieted.
-
-``.approx`` forms are computed in float64 and rounded: closer to the exact value than the manual
-asks for (2^-22.5 or so relative; 2^-11 for ``tanh``), but not bit for bit the hardware's.
+payload and sign of a NaN operand, quieted: the second's before the third's before the first's, as
+on an H200.
 """
 
 from __future__ import annotations
@@ -16,49 +14,13 @@ from typing import Any
 import numpy as np
 
 from ptx import types
-from ptx.emu.semantics import rounding
+from ptx.emu.semantics import approximate, rounding
 from ptx.emu.semantics.rounding import F32_MIN_NORMAL, add_f64, fma_f64, mul_f64, to_f32
 from ptx.emu.semantics.rules import Array, Meaning, Words, dtype_of, rule, same, unsigned
+from ptx.emu.semantics.specials import canonical, flushed, nan_of_operands, saturated
 
-NAN_32 = np.uint32(0x7FFFFFFF)
-NAN_64 = np.uint64(0xFFF8000000000000)
 _TIE = np.uint64(0x10000000)
 _BELOW_F32 = np.uint64(0x1FFFFFFF)
-
-
-def flushed(a: Array) -> Array:
-    """Subnormals as zeros of their sign."""
-    if a.dtype == np.float64:
-        return a
-    small = np.abs(a) < np.float32(F32_MIN_NORMAL)
-    return np.where(small, np.copysign(np.float32(0), a), a) if small.any() else a
-
-
-def canonical(result: Array) -> Array:
-    """Every float32 NaN as 0x7FFFFFFF, in place."""
-    wrong = np.isnan(result)
-    if wrong.any():
-        result.view(np.uint32)[wrong] = NAN_32
-    return result
-
-
-def first_nan(result: Array, sources: tuple[Array, ...]) -> Array:
-    """float64 NaNs with the payload of the first NaN operand, quieted."""
-    wrong = np.isnan(result)
-    if wrong.any():
-        bits = np.full(len(result), NAN_64)
-        for source in reversed(sources):
-            payload = np.ascontiguousarray(source).view(np.uint64) | np.uint64(1 << 51)
-            bits = np.where(np.isnan(source), payload, bits)
-        result = np.where(wrong, bits, result.view(np.uint64)).view(np.float64)
-    return result
-
-
-def saturated(result: Array) -> Array:
-    """Clamped to [0, 1], NaN to +0."""
-    clipped = np.clip(result, 0, 1)
-    clipped[np.isnan(result) | (result <= 0)] = 0
-    return clipped.astype(result.dtype)
 
 
 def finished(words: Words, result: Array, sources: tuple[Array, ...]) -> Array:
@@ -68,7 +30,7 @@ def finished(words: Words, result: Array, sources: tuple[Array, ...]) -> Array:
     if "sat" in words:
         return saturated(result)
     if result.dtype == np.float64:
-        return first_nan(result, sources)
+        return nan_of_operands(result, sources)
     return canonical(result)
 
 
@@ -191,11 +153,13 @@ def divide(words: Words) -> Meaning:
     type = words.type
     mode = words.rounding
     if type == "f64":
-        return same(modified(words, lambda a, b: rounding.div_f64(a, b, mode)), type)
-    if "approx" in words or "full" in words:
+        # The machine code that divides prefers the NaN of the dividend.
         return same(
-            modified(words, lambda a, b: (a.astype(np.float64) / b).astype(np.float32)), type
+            lambda a, b: nan_of_operands(rounding.div_f64(a, b, mode), (b, a)),
+            type,
         )
+    if "approx" in words or "full" in words:
+        return approximate.divide(words)
     if mode == "rn":
         return same(modified(words, np.divide), type)
 
@@ -219,15 +183,15 @@ def root_reciprocal(words: Words) -> Meaning:
     type = words.type
     mode = words.rounding
     operation: Callable[[Array], Array]
+    if "approx" in words:
+        return approximate.unary(words)
     if type == "f64":
-        if "approx" in words:
-            return same(_high_word(lambda a: 1.0 / a), type, 1)
         if words.opcode == "sqrt":
             operation = lambda a: rounding.sqrt_f64(a, mode)  # noqa: E731
         else:
             operation = lambda a: rounding.div_f64(np.ones_like(a), a, mode)  # noqa: E731
         return same(modified(words, operation), type, 1)
-    if "approx" in words or mode == "rn":
+    if mode == "rn":
         # From float64, with its 53 bits, the second rounding is harmless for both.
         exact = np.sqrt if words.opcode == "sqrt" else np.reciprocal
         return same(modified(words, _through_f64(exact)), type, 1)
@@ -247,51 +211,9 @@ def root_reciprocal(words: Words) -> Meaning:
     return same(modified(words, function), type, 1)
 
 
-def _high_word(operation: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """``.approx.ftz.f64``: the upper word of the operand is read, that of the result written."""
-    high = np.uint64(0xFFFFFFFF00000000)
-
-    def function(a: Array) -> Array:
-        cut = (np.ascontiguousarray(a).view(np.uint64) & high).view(np.float64)
-        small = np.abs(cut) < rounding.F64_MIN_NORMAL
-        cut = np.where(small, np.copysign(0.0, cut), cut)
-        result = operation(cut)
-        small = np.abs(result) < rounding.F64_MIN_NORMAL
-        result = np.where(small, np.copysign(0.0, result), result)
-        bits = result.view(np.uint64) & high
-        return np.where(np.isnan(result), np.uint64(0x7FFFFFFF00000000), bits).view(np.float64)
-
-    return function
-
-
-def _tanh_16(words: Words) -> Meaning:
-    from ptx.emu.semantics import half
-
-    return half.unary(words, np.tanh)
-
-
-_APPROXIMATE: dict[str, Callable[[Array], Array]] = {
-    "rsqrt": lambda a: 1.0 / np.sqrt(a),
-    "ex2": np.exp2,
-    "lg2": np.log2,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tanh": np.tanh,
-}
-
-
 @rule("rsqrt", "ex2", "lg2", "sin", "cos", "tanh")
-def approximate(words: Words) -> Meaning:
-    from ptx.emu.semantics import half
-
-    operation = _APPROXIMATE[words.opcode]
-    if words.type == "f64":
-        if "ftz" in words:
-            return same(_high_word(operation), "f64", 1)
-        return same(modified(words, operation), "f64", 1)
-    if words.type != "f32":
-        return half.unary(words, operation)
-    return same(modified(words, _through_f64(operation)), "f32", 1)
+def function(words: Words) -> Meaning:
+    return approximate.unary(words)
 
 
 def absolute_negate(words: Words) -> Meaning:
@@ -309,7 +231,8 @@ def absolute_negate(words: Words) -> Meaning:
         changed = a & ~sign if words.opcode == "abs" else a ^ sign
         if type == "f32":
             return canonical(changed.view(np.float32)).view(np.uint32)
-        return changed
+        # It is an addition to -0 on the hardware: a NaN keeps its sign and becomes quiet.
+        return np.where(np.isnan(a.view(np.float64)), a | np.uint64(1 << 51), changed)
 
     return same(function, plain, 1)
 
@@ -351,7 +274,7 @@ def least_greatest(words: Words) -> Meaning:
             chosen = np.where(negative, -chosen, chosen)
         if type == "f32":
             return canonical(np.array(chosen))
-        return first_nan(np.array(chosen), sources)
+        return nan_of_operands(np.array(chosen), sources)
 
     return Meaning(function, (type,), (type, type), optional=type)
 
@@ -374,7 +297,8 @@ def test_property(words: Words) -> Meaning:
         "infinite": np.isinf,
         "number": lambda a: ~np.isnan(a),
         "notanumber": np.isnan,
-        "normal": lambda a: np.isfinite(a) & (np.abs(a) >= least),
+        # Zero counts as normal, says the manual.
+        "normal": lambda a: np.isfinite(a) & ((np.abs(a) >= least) | (a == 0)),
         "subnormal": subnormal,
     }
     return Meaning(tests[words.one_of(" ".join(tests))], ("pred",), (type,))

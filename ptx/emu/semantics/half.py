@@ -103,11 +103,6 @@ def _mixed(words: Words) -> Meaning:
     raise words.unmodelled("mixed-precision arithmetic of sm_100")
 
 
-def unary(words: Words, operation: Callable[[Array], Array]) -> Meaning:
-    """An approximate function, computed in float64 and rounded."""
-    return _operation(words, 1, operation)
-
-
 def absolute_negate(words: Words) -> Meaning:
     sign = np.uint16(0x8000)
     form = element(words.type)

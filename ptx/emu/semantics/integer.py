@@ -1,7 +1,7 @@
 """Integer arithmetic (PTX ISA 9.0, sections 9.7.1 and 9.7.2), exact.
 
-Division by zero, which the ISA leaves open, gives all ones, and its remainder the dividend, as the
-hardware does.
+Division by zero, which the ISA leaves open, gives all ones, and so does its remainder, as on an
+H200.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def truncated(a: Array, b: Array) -> tuple[Array, Array]:
     quotient, remainder = quotient.astype(a.dtype), remainder.astype(a.dtype)
     if zero.any():
         quotient[zero] = np.array(-1).astype(a.dtype)
-        remainder[zero] = a[zero]
+        remainder[zero] = quotient[zero]
     return quotient, remainder
 
 
@@ -384,6 +384,8 @@ def sign_zero_extend(words: Words) -> Meaning:
 @rule("fns")
 def find_nth_set(words: Words) -> Meaning:
     def one(mask: int, base: int, offset: int) -> int:
+        if offset == -(1 << 31):
+            return 0  # Its absolute value is negative to the machine code that stands for fns.
         if offset == 0:
             return base if base < 32 and mask >> base & 1 else 0xFFFFFFFF
         step = 1 if offset > 0 else -1

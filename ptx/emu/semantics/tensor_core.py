@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptx.emu.semantics import convert, half
-from ptx.emu.semantics.floating import NAN_32
 from ptx.emu.semantics.rounding import FORMATS, fma_f64, quantised
 from ptx.emu.semantics.rules import Array
+from ptx.emu.semantics.specials import NAN_32
 
 
 @dataclass(frozen=True)
