@@ -119,15 +119,15 @@ def divide(words: Words) -> Meaning:
     full, ftz = "full" in words, "ftz" in words
 
     def function(a: Array, b: Array) -> Array:
-        if ftz:
+        if ftz and not full:
+            first, second = flushed(a), flushed(b)
+        elif ftz:
             a, b = flushed(a), flushed(b)
             scale = np.where(np.abs(b) > _LARGE, np.float32(0.25), np.float32(1))
-            scale = scale if full else np.float32(1)
+            first, second = flushed(a * scale), flushed(b * scale)
         else:
             scale = _scale(b, full)
-        first, second = a * scale, b * scale
-        if ftz:
-            first, second = flushed(first), flushed(second)
+            first, second = a * scale, b * scale
         result = first * UNIT["rcp"](second)
         return canonical(flushed(result) if ftz else result)
 
