@@ -21,6 +21,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 from ptx import checker, isa, parameters
@@ -294,7 +295,10 @@ class Kernel:
         held = register_type(type)
         if held not in FUNDAMENTAL or held == "pred":
             raise PtxError(f".{type} is no type of a variable", place)
-        shape = (count,) if isinstance(count, int) else tuple(count)
+        try:
+            shape = tuple(map(index, count)) if isinstance(count, Sequence) else (index(count),)
+        except TypeError:
+            raise PtxError(f"{name}: expected a number of elements, got {count!r}", place) from None
         if any(extent < 1 for extent in shape):
             raise PtxError(f"{name} has the shape {shape}; extents are at least 1", place)
         if align is not None and (align < 1 or align & (align - 1)):

@@ -1,5 +1,5 @@
-"""Which branches certainly split a warp: predicates computed from %tid.x, %laneid and literals
-alone, evaluated for each lane of the first warp.
+"""Which branches certainly split a warp, or a CTA between warps: predicates computed from %tid.x,
+%laneid and literals alone, evaluated for each lane of the first warp, or for some lanes of each.
 
 What depends on anything else is not known, and counts as not splitting. Control flow joins again
 at the branch's immediate postdominator.
@@ -9,27 +9,35 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import NamedTuple
 
 from ptx.controlflow import Flow
 from ptx.dominance import dominators, reverse_postorder
 from ptx.ir import Imm, Instruction, Not, Operand, Reg, Special
 from ptx.types import bits, is_signed
 
-LANES = 32
+WARP = tuple(range(32))
+"""The first warp's threads."""
 
 Values = tuple[int, ...]
 """A value for each lane, as an unsigned number."""
 
 
-class Lanes:
-    """What the lanes of a warp hold, as far as the program alone tells."""
+def ends_of_warps(threads: int) -> tuple[int, ...]:
+    """The first and the last thread of each warp of a CTA along x."""
+    return tuple(t for t in range(threads) if t % 32 in (0, 31))
 
-    def __init__(self, flow: Flow) -> None:
+
+class Lanes:
+    """What some threads hold, by default those of a warp, as far as the program alone tells."""
+
+    def __init__(self, flow: Flow, threads: tuple[int, ...] = WARP) -> None:
         self.flow = flow
+        self.threads = threads
         self._known: dict[int, Values | None] = {}
 
-    def splits_warp(self, register: int) -> bool:
-        """Whether a predicate certainly differs between the lanes of a warp."""
+    def splits(self, register: int) -> bool:
+        """Whether a predicate certainly differs between the threads."""
         values = self.values(register)
         return values is not None and len(set(values)) > 1
 
@@ -55,7 +63,9 @@ class Lanes:
     def _evaluate(self, position: int) -> Values | None:
         instruction = self.flow.instructions[position]
         if instruction.opcode == "elect":
-            return (1,) + (0,) * (LANES - 1) if isinstance(instruction.operands[0], Reg) else None
+            if not isinstance(instruction.operands[0], Reg):
+                return None
+            return tuple(int(thread % 32 == 0) for thread in self.threads)
         how = _OPERATIONS.get(instruction.opcode)
         if how is None or len(self.flow.writes[position]) != 1:
             return None
@@ -77,10 +87,12 @@ class Lanes:
             operand = operand.reg
         found: Values | None = None
         if isinstance(operand, Imm) and not operand.is_float:
-            found = (int(operand.value),) * LANES
+            found = (int(operand.value),) * len(self.threads)
         elif isinstance(operand, Special):
-            if operand.name in ("%tid.x", "%laneid"):
-                found = tuple(range(LANES))
+            if operand.name == "%tid.x":
+                found = self.threads
+            elif operand.name == "%laneid":
+                found = tuple(thread % 32 for thread in self.threads)
         elif isinstance(operand, Reg):
             number = self.flow.number(operand)
             found = None if number is None else self._known.get(number)
@@ -185,7 +197,7 @@ def divergent_blocks(flow: Flow, lanes: Lanes) -> dict[int, int]:
         edges = blocks[number].edges
         position = blocks[number].stop - 1
         key = flow.guards[position]
-        if len({edge.target for edge in edges}) < 2 or key < 0 or not lanes.splits_warp(key >> 1):
+        if len({edge.target for edge in edges}) < 2 or key < 0 or not lanes.splits(key >> 1):
             continue
         if parents is None:
             parents = postdominators(flow)
@@ -199,6 +211,44 @@ def divergent_blocks(flow: Flow, lanes: Lanes) -> dict[int, int]:
                 found.setdefault(block, position)
                 waiting += [edge.target for edge in blocks[block].edges]
     return found
+
+
+class Split(NamedTuple):
+    """A branch at which the threads part, and the blocks of each side until they meet again."""
+
+    position: int
+    sides: tuple[frozenset[int], ...]
+
+
+def splits(flow: Flow, lanes: Lanes) -> list[Split]:
+    """The branches whose sides meet again; not those where one side ends the thread."""
+    blocks, end = flow.blocks, len(flow.blocks)
+    found = []
+    parents: dict[int, int] | None = None
+    for number in flow.order:
+        position = blocks[number].stop - 1
+        key = flow.guards[position]
+        targets = {edge.target for edge in blocks[number].edges}
+        if len(targets) < 2 or key < 0 or not lanes.splits(key >> 1):
+            continue
+        if parents is None:
+            parents = postdominators(flow)
+        join = parents.get(number, end)
+        if join != end:
+            sides = tuple(_side(flow, target, join) for target in sorted(targets))
+            found.append(Split(position, sides))
+    return found
+
+
+def _side(flow: Flow, start: int, join: int) -> frozenset[int]:
+    seen: set[int] = set()
+    waiting = [start]
+    while waiting:
+        block = waiting.pop()
+        if block not in seen and block not in (join, len(flow.blocks)):
+            seen.add(block)
+            waiting += [edge.target for edge in flow.blocks[block].edges]
+    return frozenset(seen)
 
 
 def postdominators(flow: Flow) -> dict[int, int]:

@@ -174,6 +174,24 @@ def pointer_parameter(flow: Flow, instruction: Instruction) -> Parameter | None:
     return parameter
 
 
+def starts_at(flow: Flow, address: object, depth: int = 16) -> str:
+    """The variable that an address certainly starts at; ``""`` where that is not known."""
+    base: object = address.base if isinstance(address, Addr) else address
+    if isinstance(base, Symbol):
+        return base.name
+    number = flow.number(base)
+    position = None if number is None else flow.definition(number)
+    if position is None or not depth:
+        return ""
+    instruction = flow.instructions[position]
+    opcode, operands = instruction.opcode, instruction.operands
+    if opcode not in ("mov", "add", "mad", "cvt", "cvta"):
+        return ""
+    sources = operands[3:] if opcode == "mad" else operands[1:]
+    found = {starts_at(flow, source, depth - 1) for source in sources} - {""}
+    return found.pop() if len(found) == 1 else ""
+
+
 # ---------------------------------------------------------------- residues
 
 LARGEST_MODULUS = 1 << 16

@@ -8,6 +8,7 @@ from ptx.rules import (  # noqa: F401  each module registers its rules
     instructions,
     limits,
     names,
+    waits,
     warps,
 )
 from ptx.rules.rule import RULES, ModuleView, Rule, View, example

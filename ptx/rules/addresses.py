@@ -229,13 +229,16 @@ def needless_cvta(view: View) -> Findings:
         (i, n) for _, i in flow.of("cvta") for n in [flow.number(i.operands[1])] if n is not None
     ]
     known = origins(flow, view.module.named, {number for _, number in uses})
+    # .ptr without a space declares a generic address (PTX ISA 9.0, section 5.1.6.2).
+    declared = {f"the parameter {p.name}" for p in view.function.params if p.pointer == ""}
     for instruction, number in uses:
         origin = known.get(number)
         if origin is None or not origin.space:
             continue
         source, words = instruction.operands[1], instruction.words
         space = words[2] if words[1] == "to" else words[1]
-        if words[1] != "to" and origin.space == "generic" and origin.why.startswith("cvta"):
+        generic = origin.why.startswith("cvta") or origin.why in declared
+        if words[1] != "to" and origin.space == "generic" and generic:
             yield at(instruction, f"{source} is a generic address already ({origin.why})")
         elif words[1] == "to" and _root(origin.space) == _root(space):
             yield at(instruction, f"{source} is an offset in .{space} already ({origin.why})")

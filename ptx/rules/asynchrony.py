@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 
 from ptx.controlflow import Flow, effects
-from ptx.ir import Addr, Imm, Instruction, Symbol, Vector
+from ptx.ir import Imm, Instruction, Vector
 from ptx.isa import Variant
+from ptx.provenance import starts_at
 from ptx.rules.rule import Findings, View, at, rule
 
 OLDEST = 8
@@ -166,9 +167,9 @@ def missing_proxy_fence(view: View) -> Findings:
             if position not in readers:
                 continue
             instruction = flow.instructions[position]
-            known = _tile(flow, _source(instruction))
+            known = starts_at(flow, _source(instruction))
             for store in sorted(stores):
-                tile = _tile(flow, flow.instructions[store].operands[0])
+                tile = starts_at(flow, flow.instructions[store].operands[0])
                 if known and tile and known != tile:
                     continue
                 place = flow.instructions[store].place
@@ -242,21 +243,3 @@ def _source(instruction: Instruction) -> object:
         if slot.kind == "addr" and slot.name == "src"
     ]
     return addresses[0] if addresses else None
-
-
-def _tile(flow: Flow, address: object) -> str:
-    """The variable that an address certainly starts at; ``""`` where that is not known."""
-    base: object = address.base if isinstance(address, Addr) else None
-    for _ in range(16):
-        if isinstance(base, Symbol):
-            return base.name
-        number = flow.number(base)
-        position = None if number is None else flow.definition(number)
-        if position is None:
-            return ""
-        instruction = flow.instructions[position]
-        if instruction.opcode not in ("mov", "add", "cvt", "cvta"):
-            return ""
-        bases = [o for o in instruction.operands[1:] if isinstance(o, Symbol)]
-        base = bases[0] if bases else instruction.operands[1]
-    return ""

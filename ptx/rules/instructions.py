@@ -136,6 +136,40 @@ def barrier_number(view: View) -> Findings:
 
 
 @rule(
+    "constant-comparison",
+    """An unsigned number is compared with 0 by ge or lt: it is never below 0, so the answer is
+    known. A loop that counts down so never ends. Compare a signed type, or with ne.""",
+    bad="""
+ld.param.u32 %r1, [n];
+LOOP:
+sub.u32 %r1, %r1, 1;
+setp.ge.u32 %p1, %r1, 0;  // here
+@%p1 bra LOOP;
+ret;
+""",
+    good="""
+ld.param.u32 %r1, [n];
+LOOP:
+sub.u32 %r1, %r1, 1;
+setp.ge.s32 %p1, %r1, 0;
+@%p1 bra LOOP;
+ret;
+""",
+    severity="warning",
+)
+def constant_comparison(view: View) -> Findings:
+    for _, instruction in view.flow.of("setp", "set"):
+        comparison = instruction.words[1]
+        type = instruction.words[-1]
+        if comparison not in ("ge", "lt", "hs", "lo") or type not in ("u16", "u32", "u64"):
+            continue
+        last = instruction.operands[2] if len(instruction.operands) > 2 else None
+        if isinstance(last, Imm) and not last.is_float and int(last.value) == 0:
+            always = "always" if comparison in ("ge", "hs") else "never"
+            yield at(instruction, f"an unsigned number is {always} {comparison} 0")
+
+
+@rule(
     "barrier-register",
     """The number of a barrier comes from a register: ptxas must then reserve all 16 barriers for
     the kernel, and the checker cannot tell which threads meet. Where the number is known when the

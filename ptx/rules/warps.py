@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from ptx.controlflow import Flow
 from ptx.ir import Instruction, Reg, Vector
-from ptx.lanes import Lanes, divergent_blocks
+from ptx.lanes import Lanes, divergent_blocks, ends_of_warps, splits
+from ptx.rules.limits import CTA_THREADS
 from ptx.rules.rule import Findings, View, at, rule
 
 
@@ -111,9 +114,10 @@ def _is_literal(flow: Flow, register: Reg) -> bool:
 @rule(
     "divergent-barrier",
     """A barrier of the CTA, or an instruction with .aligned, is reached by some threads of a warp
-    only: the branch or guard before it depends on %tid or %laneid in a way that splits every warp
-    (or the whole CTA, where the barrier is for all of it). The threads wait for each other for
-    ever, or the result is undefined. Let the ways join first.""",
+    only: the branch or guard before it depends on %tid or %laneid in a way that splits the warp. So
+    does a barrier without a thread count that some warps only reach, and the others meet nowhere
+    else. The threads wait for each other for ever, or the result is undefined. Let the ways join
+    first, or give the barrier the number of threads that meet there.""",
     bad="""
 mov.u32 %r1, %tid.x;
 setp.lt.u32 %p1, %r1, 16;
@@ -153,7 +157,7 @@ def divergent_barrier(view: View) -> Findings:
     }
     for position, instruction in sorted(together, key=lambda one: one[0]):
         key = flow.guards[position]
-        if key >= 0 and lanes.splits_warp(key >> 1):
+        if key >= 0 and lanes.splits(key >> 1):
             yield at(instruction, f"{instruction.op} under a guard that differs between lanes")
         elif block_of[position] in within:
             branch = flow.instructions[within[block_of[position]]]
@@ -163,6 +167,66 @@ def divergent_barrier(view: View) -> Findings:
                 f"{instruction.op} is reached by some lanes of a warp only: `{branch}`{where} "
                 "splits the warp",
             )
+    yield from _without_some_warps(view)
+
+
+def _without_some_warps(view: View) -> Findings:
+    """Barriers of the whole CTA that one side of a branch between warps has, and no other."""
+    flow = view.flow
+    barriers = {
+        position: instruction
+        for position, instruction in flow.of("bar", "barrier")
+        if _is_for_all(instruction)
+    }
+    if not barriers:
+        return
+    lanes = Lanes(flow, ends_of_warps(_threads(view)))
+    warp = Lanes(flow)
+    for position, instruction in barriers.items():
+        key = flow.guards[position]
+        if key >= 0 and lanes.splits(key >> 1) and not warp.splits(key >> 1):
+            yield at(
+                instruction, f"{instruction.op} waits for all warps, its guard leaves some out"
+            )
+    for split in splits(flow, lanes):
+        if warp.splits(flow.guards[split.position] >> 1):
+            continue  # told above
+        branch = flow.instructions[split.position]
+        where = f" at {branch.place}" if branch.place else ""
+        met = [
+            {position for position in barriers for block in side if position in _range(flow, block)}
+            for side in split.sides
+        ]
+        for side, positions in enumerate(met):
+            others = {str(barriers[p].operands[0]) for o in met[:side] + met[side + 1 :] for p in o}
+            for position in sorted(positions):
+                instruction = barriers[position]
+                if str(instruction.operands[0]) not in others:
+                    yield at(
+                        instruction,
+                        f"{instruction.op} waits for all warps, and `{branch}`{where} sends only "
+                        "some of them here",
+                    )
+
+
+def _range(flow: Flow, block: int) -> range:
+    return range(flow.blocks[block].start, flow.blocks[block].stop)
+
+
+def _is_for_all(instruction: Instruction) -> bool:
+    """Whether a barrier counts all threads of the CTA."""
+    variant = instruction.variant
+    if variant is None or {"warp", "cluster", "arrive"} & set(instruction.words):
+        return False
+    return all(slot.name != "threads" for slot in variant.slots)
+
+
+def _threads(view: View) -> int:
+    """How many threads a CTA may have; two warps where compiled code does not say."""
+    for name in ("reqntid", "maxntid"):
+        if (found := view.function.directive(name)) is not None:
+            return max(1, min(prod(found), CTA_THREADS))
+    return CTA_THREADS if view.built else 64
 
 
 _COLLECTIVE = frozenset(

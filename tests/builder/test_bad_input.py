@@ -91,6 +91,8 @@ MISTAKES = [
     ("an unknown parameter", lambda a: a.k.param("m"), r"no parameter m; it has n, x"),
     ("a taken name", lambda a: (a.k.shared("t", "f32"), a.k.shared("t", "f32")), r"taken already"),
     ("an odd alignment", lambda a: a.k.shared("t", "f32", align=3), r"power of two, not 3"),
+    ("a fraction of elements", lambda a: a.k.shared("t", "f32", 512 / 2),
+     r"t: expected a number of elements, got 256\.0"),
     ("an illegal kernel name", lambda a: Kernel("k.part.0"),
      r"kernel: k\.part\.0 is no PTX name: '\.' may"),
     ("a non-ASCII name", lambda a: Kernel("größe"), r"größe is no PTX name"),

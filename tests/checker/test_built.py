@@ -243,3 +243,50 @@ def test_forty_thousand_instructions_are_checked_in_time() -> None:
     start = time.process_time()
     assert checker.check_function(function, module) == []
     assert time.process_time() - start < 1.5
+
+
+# ---------------------------------------------------------------- what only an author can mend
+
+
+def test_accumulators_written_since_the_fence() -> None:
+    k = ptx.Kernel("k", a="u64")
+    a = k.param("a")
+    acc = tuple(k.mov.f32(0.0) for _ in range(4))
+    issue = k.wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16
+    k.wgmma.fence.sync.aligned()
+    issue(acc, a, a, 0, 1, 1, 0, 0)
+    k.wgmma.commit_group.sync.aligned()
+    k.wgmma.wait_group.sync.aligned(0)
+    k.mul.rn.f32(acc[0], 2.0, out=acc[0])
+    issue(acc, a, a, 1, 1, 1, 0, 0)
+    line = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
+    k.wgmma.commit_group.sync.aligned()
+    k.wgmma.wait_group.sync.aligned(0)
+    k.ret()
+    found = [d for d in checker.check(Module(k)) if d.name == "missing-wgmma-fence"]
+    assert [(d.line, d.message) for d in found] == [
+        (line, "%f1 was written since the last wgmma.fence")
+    ]
+
+
+@pytest.mark.parametrize(("threads", "lines"), [(None, 1), (256, 1), (128, 0)])
+def test_a_barrier_that_some_warps_only_reach(threads: int | None, lines: int) -> None:
+    k = ptx.Kernel("k")
+    if threads:
+        k.maxntid(threads)
+    with k.branch(k.setp.lt.u32(k.mov.u32(k.tid.x), 128)):
+        k.bar.sync(0)
+    k.ret()
+    assert [d.name for d in checker.check(Module(k))] == ["divergent-barrier"] * lines
+
+
+def test_a_generic_pointer_made_generic_again() -> None:
+    k = ptx.Kernel("k", x="generic.f32", y="global.f32")
+    x, y = k.params()
+    again = k.cvta.global_.u64(x)
+    line = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
+    k.st.f32(again, 1.0)
+    k.st.f32(k.cvta.global_.u64(y), 1.0)
+    k.ret()
+    found = checker.check(Module(k))
+    assert [(d.name, d.line) for d in found] == [("needless-cvta", line)]

@@ -263,7 +263,15 @@ def test_barriers_under_branches_that_only_might_split() -> None:
     for line in ("setp.lt.u32 %p1, %r1, %r2;", "setp.lt.u32 %p1, %r1, 256;"):
         assert found(head + line + "\n" + tail) == []
     by_warp = "shr.u32 %r3, %r1, 5;\nsetp.eq.u32 %p1, %r3, 0;\n"
-    assert found(head + by_warp + tail) == []
+    assert [n for _, n, _ in found(head + by_warp + tail)] == ["divergent-barrier"]
+    counted = tail.replace("bar.sync 0;", "bar.sync 1, 64;")
+    assert found(head + by_warp + counted) == []
+    elsewhere = "@%p1 bra ELSE;\nbar.sync 0;\nbra.uni JOIN;\nELSE:\nbar.sync 0;\nJOIN:\nret;"
+    assert found(head + by_warp + elsewhere) == []
+    other = elsewhere.replace("ELSE:\nbar.sync 0", "ELSE:\nbar.sync 1")
+    assert [n for _, n, _ in found(head + by_warp + other)] == ["divergent-barrier"] * 2
+    leaves = "@%p1 ret;\nbar.sync 0;\nret;"  # who has left is not waited for
+    assert found(head + by_warp + leaves) == []
     by_lane = "and.b32 %r3, %r1, 31;\nsetp.ne.u32 %p1, %r3, 0;\n"
     assert [n for _, n, _ in found(head + by_lane + tail)] == ["divergent-barrier"]
     guarded = "setp.eq.u32 %p1, %r1, 3;\n@%p1 bar.sync 0;\nret;"
@@ -352,3 +360,73 @@ def test_what_follows_trap_in_compiled_code_is_no_mistake() -> None:
     assert found("bra.uni END;\nmov.u32 %r1, 1;\nEND:\nret;") == [
         ("warning", "unreachable", "mov.u32 %r1, 1;")
     ]
+
+
+# ---------------------------------------------------------------- what must come before
+
+COPY = """.shared .align 16 .b8 tile[512];
+ld.param.u64 %rd1, [p];
+cvta.to.global.u64 %rd2, %rd1;
+mov.u32 %r1, tile;
+cp.async.cg.shared.global [%r1], [%rd2], 16;
+cp.async.commit_group;
+"""
+READ = "ld.shared.u32 %r2, [%r1+4];"
+
+
+@pytest.mark.parametrize(
+    ("between", "clean"),
+    [
+        ("", False),
+        ("bar.sync 0;\n", False),
+        ("cp.async.wait_all;\n", True),
+        # A pipeline waits for older groups, on one way here at least.
+        ("cp.async.wait_group 1;\ncp.async.cg.shared.global [%r1], [%rd2], 16;\n", True),
+        ("setp.eq.u32 %p1, %r1, 0;\n@%p1 cp.async.wait_group 0;\n", True),
+        ("LOOP:\ncp.async.wait_group 0;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra LOOP;\n", True),
+    ],
+)
+def test_copies_are_waited_for(between: str, clean: bool) -> None:
+    names = [n for _, n, _ in found(COPY + between + READ + "\nret;")]
+    assert names == ([] if clean else ["unwaited-copy"])
+
+
+def test_another_tile_is_not_waited_for() -> None:
+    other = ".shared .b32 other;\nld.shared.u32 %r2, [other];\nret;"
+    assert found(COPY + other) == []
+
+
+ARRIVE = "mbarrier.arrive.shared.b64 _, [full];"
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        (ARRIVE, False),
+        ("mov.u32 %r1, full;\nmbarrier.arrive.shared.b64 _, [%r1];", False),
+        (f"mov.u32 %r1, full;\nmbarrier.init.shared.b64 [%r1], 1;\n{ARRIVE}", True),
+        # An address that is not followed may be the barrier's.
+        (f"ld.param.u32 %r1, [n];\nmbarrier.init.shared.b64 [%r1], 1;\n{ARRIVE}", True),
+    ],
+)
+def test_mbarriers_are_made(text: str, clean: bool) -> None:
+    names = [n for _, n, _ in found(".shared .align 8 .b64 full;\n" + text + "\nret;")]
+    assert names == ([] if clean else ["uninitialised-mbarrier"])
+
+
+@pytest.mark.parametrize(
+    ("line", "clean"),
+    [
+        ("setp.ge.u32 %p1, %r1, 0;", False),
+        ("setp.lt.u64 %p1, %rd1, 0;", False),
+        ("set.hs.u32.u32 %r2, %r1, 0;", False),
+        ("setp.gt.u32 %p1, %r1, 0;", True),
+        ("setp.ge.s32 %p1, %r1, 0;", True),
+        ("setp.ge.u32 %p1, %r1, 1;", True),
+        ("setp.ge.f32 %p1, %f1, 0f00000000;", True),
+    ],
+)
+def test_comparisons_whose_answer_is_known(line: str, clean: bool) -> None:
+    head = "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nmov.f32 %f1, 0f00000000;\n"
+    names = [n for _, n, _ in found(head + line + "\nret;")]
+    assert names == ([] if clean else ["constant-comparison"])

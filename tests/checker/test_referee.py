@@ -19,7 +19,12 @@ REFUSED = set(
 )
 """Rules whose bad example ptxas refuses."""
 
-TOLD = {"ignored-directive", "setmaxnreg-ignored", "accumulator-in-flight"}
+TOLD = {
+    "ignored-directive",
+    "setmaxnreg-ignored",
+    "accumulator-in-flight",
+    "missing-wgmma-fence",
+}
 """Those of which it says something, and goes on. Of all others it says nothing."""
 
 
