@@ -54,12 +54,14 @@ GROUPS: dict[str, list[Case]] = {
 }
 TILINGS = {
     "128x256": Tiling(128, 256, 4, 1, 16),
-    "128x256 c2": Tiling(128, 256, 4, 2, 8),
-    "128x128 alt": Tiling(128, 128, 6, 1, 16, alternate=True),
-    "128x128 alt c2": Tiling(128, 128, 6, 2, 8, alternate=True),
-    "256x128": Tiling(256, 128, 4, 1, 8),
     "256x128 c2": Tiling(256, 128, 4, 2, 4),
+    "alt": Tiling(128, 128, 6, 1, 16, alternate=True),
+    "alt g8": Tiling(128, 128, 6, 1, 8, alternate=True),
+    "alt s5": Tiling(128, 128, 5, 1, 16, alternate=True),
+    "alt c2": Tiling(128, 128, 6, 2, 8, alternate=True),
+    "alt c2 g4": Tiling(128, 128, 6, 2, 4, alternate=True),
     "64x256 alt": Tiling(64, 256, 4, 1, 32, alternate=True),
+    "128x64": Tiling(128, 64, 8, 1, 16),
 }
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
 ROUNDS, ROUND_US, SAMPLED_ROWS = 9, 4000.0, 96

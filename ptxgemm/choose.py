@@ -19,8 +19,7 @@ class Candidate:
 
 
 CANDIDATES = (
-    Candidate(Tiling(128, 128, stages=6, cluster=1, group=16, alternate=True), 1.0, 0),
-    Candidate(Tiling(128, 128, stages=6, cluster=2, group=8, alternate=True), 1.005, 0),
+    Candidate(Tiling(128, 128, stages=6, cluster=1, group=8, alternate=True), 1.0, 0),
     Candidate(Tiling(128, 256, stages=4, cluster=1, group=16), 1.0, 128),
     Candidate(Tiling(128, 64, stages=8, cluster=1, group=16), 0.7, 128),
 )

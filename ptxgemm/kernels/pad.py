@@ -23,9 +23,9 @@ class Copy:
     target: Reg
     row_bytes: Reg
     pitch: Reg
-    """Of the source; the target's is ``units * UNIT``."""
+    target_pitch: Reg
     units: Reg
-    """In a row of the target, the last one perhaps not full."""
+    """In a row, the last one perhaps not full."""
     count: Reg
     """Of units in all."""
     end: Reg
@@ -36,12 +36,12 @@ def pad(element_bytes: int, name: str = "pad") -> Kernel:
     """Copy one or two matrices of elements of 1, 2 or 4 bytes, aligned to their size and no more.
 
     The first `ctas_0` CTAs copy matrix 0, the others matrix 1: ``ceil(rows * units /
-    UNITS_PER_CTA)`` each, of ``THREADS`` threads, where `units` is the target's pitch in units.
-    What a row of the target has beyond `row_bytes` is filled with zeros. Nothing outside the
-    source's rows is read.
+    UNITS_PER_CTA)`` each, of ``THREADS`` threads, where `units` is ``ceil(row_bytes / UNIT)``. The
+    last unit of a row is filled up with zeros; what the target's pitch leaves beyond it is not
+    written. Nothing outside the source's rows is read.
     """
     fields = {"source": "global.b8", "target": "global.b8@16", "rows": "u32", "row_bytes": "u32",
-              "pitch": "u64", "units": "u32"}  # fmt: skip
+              "pitch": "u64", "target_pitch": "u64", "units": "u32"}  # fmt: skip
     parameters = {f"{field}_{i}": type for i in range(2) for field, type in fields.items()}
     k = Kernel(name, ctas_0="u32", **parameters)
     k.maxntid(THREADS)
@@ -50,13 +50,15 @@ def pad(element_bytes: int, name: str = "pad") -> Kernel:
     second = k.setp.ge.u32(ctaid, boundary)
     chosen = [
         k.op("selp.b64" if type[-3:] == "u64" or "global" in type else "selp.b32", b, a, second)
-        for a, b, type in zip(given[:6], given[6:], fields.values(), strict=True)
+        for a, b, type in zip(
+            given[: len(fields)], given[len(fields) :], fields.values(), strict=True
+        )
     ]
-    source, target, rows, row_bytes, pitch, units = chosen
+    source, target, rows, row_bytes, pitch, target_pitch, units = chosen
     cta = k.selp.u32(ctaid - boundary, ctaid, second)
     last = k.cvt.u64.u32(rows - 1)
     end = k.add.s64(source, k.mad.lo.s64(last, pitch, k.cvt.u64.u32(row_bytes)))
-    copy = Copy(source, target, row_bytes, pitch, units, rows * units, end)
+    copy = Copy(source, target, row_bytes, pitch, target_pitch, units, rows * units, end)
     _copy(k, copy, element_bytes, cta)
     k.ret()
     return k
@@ -97,9 +99,9 @@ def _unit(k: Kernel, copy: Copy, element_bytes: int, index: Reg) -> Unit:
     exists = k.setp.lt.u32(index, copy.count)
     row = k.div.u32(index, copy.units)
     inside = (index - row * copy.units) * UNIT
-    offset = k.mad.lo.s64(k.cvt.u64.u32(row), copy.pitch, k.cvt.u64.u32(inside))
-    source = k.add.s64(copy.source, offset)
-    target = k.add.s64(copy.target, k.mul.wide.u32(index, UNIT))
+    line, along = k.cvt.u64.u32(row), k.cvt.u64.u32(inside)
+    source = k.add.s64(copy.source, k.mad.lo.s64(line, copy.pitch, along))
+    target = k.add.s64(copy.target, k.mad.lo.s64(line, copy.target_pitch, along))
     left = copy.row_bytes - inside
     whole = k.setp.ge.u32(left, UNIT) & exists
     count, shift = UNIT // 4, None

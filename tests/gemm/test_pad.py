@@ -35,10 +35,14 @@ def padded(kinds: list[tuple[int, int, int, int]], element: str, dtype: str) -> 
     launches[0]()
     for want, room, matrix in zip(expected, workspace, made, strict=True):
         assert matrix.fits_tensor_copies
+        assert room.shape[1] % 128 == 0
         got = room.numpy().view(dtype)
         assert got.shape[1] == matrix.row_stride
         np.testing.assert_array_equal(got[:, : matrix.columns], want)
-        assert not got[:, matrix.columns :].any()
+        unit = UNIT // got.itemsize
+        filled = -(-matrix.columns // unit) * unit
+        assert not got[:, matrix.columns : filled].any()
+        assert (got[:, filled:].view("u1") == 0xFF).all()
 
 
 @pytest.mark.parametrize(("element", "dtype"), [("bf16", "u2"), ("s8", "u1"), ("tf32", "u4")])
