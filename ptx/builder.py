@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from ptx import checker, isa, parameters
 from ptx.conversion import show
 from ptx.emission import PREFIXES, Emitter, Op, attribute, outside, place_of, word
-from ptx.errors import PtxError
+from ptx.errors import Place, PtxError
 from ptx.ir import (
     Addr,
     Function,
@@ -78,6 +78,7 @@ class Kernel:
         self._variables: list[Variable] = []
         self._externals: list[Variable] = []
         self._directives: dict[str, tuple[int, ...]] = {}
+        self._directive_places: dict[str, Place] = {}
         self._names: set[str] = {self.name, *params}
 
     # ------------------------------------------------------------ instructions
@@ -388,6 +389,7 @@ class Kernel:
         if other and arguments[0] * arguments[1] * arguments[2] > 1024:
             raise PtxError(f".{word} {arguments}: a CTA has at most 1024 threads", place)
         self._directives[word] = arguments
+        self._directive_places[word] = place
 
     # ------------------------------------------------------------ the finished function
 
@@ -403,6 +405,7 @@ class Kernel:
             (*declared, *self._variables, *self._emitter.body),
             directives=tuple(self._directives.items()),
             place=self._place,
+            directive_places=tuple(self._directive_places[word] for word in self._directives),
         )
 
     def items(self) -> tuple[Item, ...]:

@@ -257,6 +257,8 @@ class Function:
     directives: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """Performance directives in order: ``(("maxntid", (256, 1, 1)), ("minnctapersm", (2,)))``."""
     place: Place | None = field(default=None, compare=False)
+    directive_places: tuple[Place, ...] = field(default=(), compare=False)
+    """Where each directive stands, or nothing where that is not known."""
 
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:
@@ -287,6 +289,13 @@ class Function:
     def directive(self, name: str) -> tuple[int, ...] | None:
         """The arguments of one performance directive, or None."""
         return next((arguments for word, arguments in self.directives if word == name), None)
+
+    def place_of(self, directive: str) -> Place | None:
+        """Where a directive stands; the function's own place where that is not known."""
+        for (word, _), place in zip(self.directives, self.directive_places, strict=False):
+            if word == directive:
+                return place
+        return self.place
 
 
 Item = Function | Variable | Directive | Pragma | Line

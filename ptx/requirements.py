@@ -72,7 +72,7 @@ def needs_of(module: Module) -> Iterator[Need]:
             if directive in DIRECTIVE_NEEDS and directive not in seen:
                 seen.add(directive)
                 need, version = DIRECTIVE_NEEDS[directive]
-                yield Need(f".{directive}", (need,), version, function.place)
+                yield Need(f".{directive}", (need,), version, function.place_of(directive))
         for statement in function.statements:
             if type(statement) is Registers and statement.type == "b128":
                 yield Need(".reg .b128", ("70",), (8, 3), statement.place)

@@ -23,12 +23,12 @@ class Mistake:
     line: int
     """The line of `file` to be named."""
     file: str
-    right: str = ""
-    """The source without the mistake, where that is another one than in `file`."""
+    right: str
+    """The source without the mistake."""
 
-    def build(self, names: dict[str, Any], source: str = "") -> Any:
+    def build(self, names: dict[str, Any], right: bool = False) -> Any:
         """What the function builds, with `names` as its globals; its lines are those of `file`."""
-        padded = "\n" * (self.first - 1) + (source or self.source)
+        padded = "\n" * (self.first - 1) + (self.right if right else self.source)
         scope = dict(names)
         exec(compile(padded, self.file, "exec"), scope)
         return scope[self.function]()

@@ -317,6 +317,7 @@ def every() -> dict[str, list[Mistake]]:
                     first=first,
                     line=first + named,
                     file=correct.__file__,
+                    right="\n".join(kernel.lines),
                 )
                 if made not in found[kind.__name__]:
                     found[kind.__name__].append(made)

@@ -123,15 +123,15 @@ def parameter_size(view: View) -> Findings:
 def cta_size(view: View) -> Findings:
     for name, arguments in view.function.directives:
         if name in ("maxntid", "reqntid"):
-            threads = prod(arguments)
+            threads, place = prod(arguments), view.function.place_of(name)
             if threads > CTA_THREADS or (len(arguments) == 3 and arguments[2] > 64):
                 yield Finding(
                     f".{name} {', '.join(map(str, arguments))} is {threads} threads; a CTA has at "
                     f"most {CTA_THREADS}, and 64 along z",
-                    view.function.place,
+                    place,
                 )
             elif threads < 1:
-                yield Finding(f".{name} must be positive", view.function.place)
+                yield Finding(f".{name} must be positive", place)
 
 
 @rule(
@@ -147,7 +147,7 @@ def cluster_size(view: View) -> Findings:
             yield Finding(
                 f".{name} {', '.join(map(str, arguments))} is {prod(arguments)} CTAs; a cluster "
                 "has at most 16 (8 without a non-portable launch)",
-                view.function.place,
+                view.function.place_of(name),
             )
 
 
@@ -165,7 +165,8 @@ def conflicting_directives(view: View) -> Findings:
     names = [name for name, _ in view.function.directives]
     for one, other in EXCLUSIVE:
         if one in names and other in names:
-            yield Finding(f".{one} and .{other} exclude each other", view.function.place)
+            second = max(one, other, key=names.index)
+            yield Finding(f".{one} and .{other} exclude each other", view.function.place_of(second))
 
 
 @rule(
@@ -179,11 +180,15 @@ def conflicting_directives(view: View) -> Findings:
 def ignored_directive(view: View) -> Findings:
     has = view.function.directive
     if has("minnctapersm") and not (has("maxntid") or has("reqntid")):
-        yield Finding(".minnctapersm is ignored without .maxntid or .reqntid", view.function.place)
+        yield Finding(
+            ".minnctapersm is ignored without .maxntid or .reqntid",
+            view.function.place_of("minnctapersm"),
+        )
     registers = has("maxnreg")
     if registers and registers[0] > 255:
         yield Finding(
-            f".maxnreg {registers[0]} is ignored: a thread has at most 255", view.function.place
+            f".maxnreg {registers[0]} is ignored: a thread has at most 255",
+            view.function.place_of("maxnreg"),
         )
 
 

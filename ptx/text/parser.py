@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ptx.errors import PtxError
+from ptx.errors import Place, PtxError
 from ptx.ir import (
     Directive,
     Function,
@@ -204,9 +204,11 @@ class _Parser:
 
     def function(self, linkage: str, entry: bool, start: int) -> None:
         cursor = self.cursor
-        before: list[tuple[str, tuple[int, ...]]] = []
+        found: list[tuple[str, tuple[int, ...]]] = []
+        places: list[Place] = []
         if cursor.sees(".attribute"):
-            before.append((attribute(cursor)[1:], ()))
+            places.append(self.source.place(cursor.start))
+            found.append((attribute(cursor)[1:], ()))
         results: tuple[Parameter, ...] = ()
         if not entry and cursor.sees("("):
             results = parameters(cursor, "func")
@@ -214,23 +216,27 @@ class _Parser:
         params: tuple[Parameter, ...] = ()
         if cursor.sees("("):
             params = parameters(cursor, "entry" if entry else "func")
-        directives = tuple(before + self.directives())
+        self.directives(found, places)
         self.scope.declare_function(name)
         body = None
         if not cursor.take(";"):
             cursor.expect("{", f" or `;` after {name}")
             body = Body(cursor, self.scope, results + params, self.report, self.refuse).statements()
         place = self.source.place(start)
-        self.items.append(Function(name, params, body, entry, results, linkage, directives, place))
+        self.items.append(
+            Function(
+                name, params, body, entry, results, linkage, tuple(found), place, tuple(places)
+            )
+        )
 
-    def directives(self) -> list[tuple[str, tuple[int, ...]]]:
-        """What stands between a function's parameters and its body."""
+    def directives(self, found: list[tuple[str, tuple[int, ...]]], places: list[Place]) -> None:
+        """Adds what stands between a function's parameters and its body."""
         cursor = self.cursor
-        found: list[tuple[str, tuple[int, ...]]] = []
         while True:
             token = cursor.peek()
             if token.kind != "word":
-                return found
+                return
+            places.append(self.source.place(token.start))
             if token.text == ".pragma":
                 found.append((f'pragma "{pragma(cursor).text}";', ()))
             elif token.text == ".attribute":

@@ -130,7 +130,7 @@ class _Printer:
             self.write(")")
         for directive in function.directives:
             if directive not in before:
-                self.write(_performance(directive), place)
+                self.write(_performance(directive), function.place_of(directive[0]))
         if function.body is None:
             self.lines[-1] += ";"
             return

@@ -430,3 +430,20 @@ def test_comparisons_whose_answer_is_known(line: str, clean: bool) -> None:
     head = "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nmov.f32 %f1, 0f00000000;\n"
     names = [n for _, n, _ in found(head + line + "\nret;")]
     assert names == ([] if clean else ["constant-comparison"])
+
+
+# ---------------------------------------------------------------- directives
+
+
+@pytest.mark.parametrize(
+    ("directives", "name", "line"),
+    [
+        (".maxntid 2048", "cta-size", 1),
+        (".maxntid 128\n.maxnreg 300", "ignored-directive", 2),
+        ('.reqntid 128\n.pragma "x";\n.reqnctapercluster 32', "cluster-size", 3),
+        (".maxntid 128\n.minnctapersm 2\n.reqntid 128", "conflicting-directives", 3),
+    ],
+)
+def test_a_directive_is_told_at_its_own_line(directives: str, name: str, line: int) -> None:
+    text = f".version 9.0\n.target sm_90a\n.visible .entry k()\n{directives}\n{{\nret;\n}}\n"
+    assert [(d.name, d.line) for d in checker.check(text)] == [(name, 3 + line)]
