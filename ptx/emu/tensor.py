@@ -262,7 +262,9 @@ def product(
             operation = "and" if "and" in words else "xor"
             total = tensor_core.bit_product(left, right, added, operation)
         else:
-            total = tensor_core.multiply(left, right, added, a_type, d_type, saturate)
+            total = tensor_core.multiply(
+                left, right, added, a_type, d_type, saturate, words.rounding
+            )
         held = tensor_core.registers_of(fragment_of(fragments[2], total), d_type)
         for number, out in enumerate(outs):
             out[warps] = held[:, :, number]
@@ -301,7 +303,7 @@ def _quad_products(
                 matrix = np.zeros((len(warps), fragment.rows, fragment.columns))
                 matrix[:, rows, columns] = held
                 mats.append(matrix)
-            total = tensor_core.multiply(mats[0], mats[1], mats[2], "f16", d_type, False)
+            total = tensor_core.quad_product(mats[0], mats[1], mats[2], d_type)
             rows, columns = (table[lanes] for table in places(result))
             held = tensor_core.registers_of(np.ascontiguousarray(total[:, rows, columns]), d_type)
             for number, out in enumerate(outs):
