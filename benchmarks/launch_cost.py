@@ -1,6 +1,6 @@
 """Host time of a repeated launch, beside the bare call of the driver.
 
-    python -m benchmarks.launch_cost [--json FILE] [--device cuda:0]
+    python -m benchmarks.launch_cost [--record] [--device cuda:0]
 
 The kernel has eight parameters (three pointers, three sizes, two scalars), runs one CTA and does
 nothing. Each figure is the mean of a run of launches, the best of several runs, in microseconds;
@@ -10,16 +10,15 @@ the queue is emptied between runs, so that none waits for the GPU.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import ptx
+from benchmarks import harness
 from ptx.arguments import ArgumentBlock
 from ptx.devices import Device
 
@@ -90,7 +89,7 @@ def bare(device: Any, kernel: Any, stream: Any) -> dict[str, Callable[[], Any]]:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    parser.add_argument("--record", action="store_true", help="keep them in benchmarks/results")
     parser.add_argument("--device", default="auto")
     parser.add_argument(
         "--launches", type=int, default=500, help="in one run; the queue holds 1024"
@@ -98,13 +97,13 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     device = ptx.device(options.device)
     print(f"host time of a launch on {device} ({device.name}), microseconds")
-    figures = {}
+    rows: list[dict[str, Any]] = []
     for name, call in cases(device).items():
-        figures[name] = round(microseconds(call, device.synchronize, options.launches), 2)
-        print(f"  {name:40s} {figures[name]:8.2f}")
-    if options.json:
-        result = {"device": device.name, "python": sys.version.split()[0], "microseconds": figures}
-        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        spent = round(microseconds(call, device.synchronize, options.launches), 2)
+        print(f"  {name:40s} {spent:8.2f}")
+        rows.append({"launch": name, "host_us": spent})
+    if options.record:
+        print(f"recorded in {harness.record('launch_cost', rows)}")
     return 0
 
 

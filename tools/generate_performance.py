@@ -1,0 +1,173 @@
+"""Write ``docs/performance.md`` from what ``benchmarks/results`` records.
+
+python tools/generate_performance.py           write it
+python tools/generate_performance.py --check   exit 1 where it is not what the results give now
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+PAGE = ROOT / "docs" / "performance.md"
+
+Row = dict[str, Any]
+
+HEADER = """# Performance
+
+Written by `tools/generate_performance.py` from `benchmarks/results/`; every line there names the
+card, the driver, the date, the commit and the command. "torch" is `torch.matmul`, that is cuBLAS,
+timed in the same run on random data, inputs rotated, outputs poisoned before and checked after.
+A ratio is torch's time over ours: above 1 ours is faster.
+"""
+
+
+def rows(name: str) -> list[Row]:
+    """The lines of one benchmark; none where it was never recorded."""
+    path = RESULTS / f"{name}.jsonl"
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def latest(found: Iterable[Row], *keys: str) -> list[Row]:
+    """The newest row for each value of `keys`, in the order of first appearance."""
+    by_key: dict[tuple[Any, ...], Row] = {}
+    for row in found:
+        by_key[tuple(row[key] for key in keys)] = row
+    return list(by_key.values())
+
+
+def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(line) + " |" for line in body])
+
+
+def source(row: Row) -> str:
+    """Where a table's numbers come from, as one line."""
+    where = f"{row['card']}, driver {row['driver']}" if "card" in row else row["machine"]
+    return f"\n{where}, {row['date'][:10]}, commit `{row['commit']}`: `{row['command']}`\n"
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def hopper() -> str:
+    """Tensor-core products on Hopper, a section for each group of cases."""
+    titles = {
+        "square": "bf16 and f16 by wgmma: squares and large layers",
+        "odd": "bf16 and f16 by wgmma: sizes that are multiples of nothing",
+        "small": "bf16 by wgmma: few rows",
+    }
+    found = latest(rows("hopper"), "group", "case", "type")
+    text = ""
+    for group, title in titles.items():
+        here = [row for row in found if row["group"] == group]
+        if not here:
+            continue
+        by_hand = any("by hand" in row["us"] for row in here)
+        head = ["M x N x K, layouts", "type", "torch us", *(["padded by hand us"] * by_hand),
+                "ours us", "ratio"]  # fmt: skip
+        body = []
+        for row in here:
+            us = row["us"]
+            padded = [f"{us['by hand']:.0f}"] if by_hand else []
+            ratio = us["torch"] / us["ptxgemm"]
+            body.append(
+                [
+                    row["case"],
+                    row["type"],
+                    f"{us['torch']:.1f}",
+                    *padded,
+                    f"{us['ptxgemm']:.1f}",
+                    f"{ratio:.2f}",
+                ]  # fmt: skip
+            )
+        text += f"\n## {title}\n\n{table(head, body)}\n"
+        for type in dict.fromkeys(row["type"] for row in here):
+            ratios = [r["us"]["torch"] / r["us"]["ptxgemm"] for r in here if r["type"] == type]
+            text += f"\nGeometric mean in {type}: {geometric_mean(ratios):.3f}.\n"
+        text += source(here[-1])
+    return text
+
+
+def sgemm() -> str:
+    """The seed's SGEMM in its three forms."""
+    found = latest(rows("sgemm"), "kernel", "m", "n", "k")
+    if not found:
+        return ""
+    kernels = [k for k in dict.fromkeys(row["kernel"] for row in found) if k != "torch"]
+    sizes = dict.fromkeys((row["m"], row["n"], row["k"]) for row in found)
+    by_key = {(row["kernel"], (row["m"], row["n"], row["k"])): row for row in found}
+    body = [
+        [
+            " x ".join(map(str, size)),
+            f"{by_key['torch', size]['tflops']:.1f}",
+            *(
+                f"{by_key[kernel, size]['torch_over_us']:.3f}" if (kernel, size) in by_key else "-"
+                for kernel in kernels
+            ),
+        ]
+        for size in sizes
+    ]
+    head = ["M x N x K", "torch TFLOP/s", *(f"{kernel}, ratio" for kernel in kernels)]
+    title = "SGEMM: the last K step's prefetch in three forms"
+    return f"\n## {title}\n\n{table(head, body)}\n" + source(found[-1])
+
+
+def host() -> str:
+    """Host time of a launch, and of writing kernels."""
+    text = ""
+    launches = latest(rows("launch_cost"), "launch")
+    if launches:
+        body = [[row["launch"], f"{row['host_us']:.2f}"] for row in launches]
+        text += f"\n## Host time of a launch\n\n{table(['call', 'us'], body)}\n"
+        text += source(launches[-1])
+    written = [row for row in latest(rows("emission"), "kernel") if "instructions" in row]
+    if written:
+        body = [
+            [
+                row["kernel"],
+                str(row["instructions"]),
+                f"{row['build_s'] * 1e3:.0f}",
+                f"{row['check_s'] * 1e3:.0f}",
+                f"{row['print_s'] * 1e3:.0f}",
+                f"{row['parse_mb_per_s']:.1f}",
+            ]  # fmt: skip
+            for row in written
+        ]
+        head = ["kernel", "instructions", "build ms", "check ms", "print ms", "parse MB/s"]
+        text += f"\n## Writing kernels\n\n{table(head, body)}\n" + source(written[-1])
+    return text
+
+
+def page() -> str:
+    return HEADER + hopper() + sgemm() + host()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if out of date")
+    text = page()
+    if parser.parse_args().check:
+        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+            print(
+                f"{PAGE.name} is out of date: run python tools/generate_performance.py",
+                file=sys.stderr,
+            )
+            return 1
+        return 0
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
