@@ -169,6 +169,14 @@ class Context:
             return f"the array lies on cuda:{ordinal}, the launch is on cuda:{self.ordinal}"
         return ""
 
+    def handle_of(self, stream: Any) -> int:
+        return stream_handle(stream, self)
+
+    def order(self, later: int, earlier: int) -> None:
+        event = self.event()
+        event.record(earlier)
+        self.call("cuStreamWaitEvent", self.api.cuda.CUstream(later), event.handle, 0)
+
     def encode(self, map: TensorMap) -> bytes:
         return self.api.tensor_map(map)
 

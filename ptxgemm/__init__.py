@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Any
 from ptx import __version__ as __version__
 
 if TYPE_CHECKING:
-    from ptxgemm.api import sgemm
+    from ptxgemm.api import Plan, gemm, matmul, plan, sgemm
     from ptxgemm.shape import SEED, Shape
 
-_HOME = {"SEED": "ptxgemm.shape", "Shape": "ptxgemm.shape", "sgemm": "ptxgemm.api"}
+_HOME = {
+    "Plan": "ptxgemm.api",
+    "SEED": "ptxgemm.shape",
+    "Shape": "ptxgemm.shape",
+    "gemm": "ptxgemm.api",
+    "matmul": "ptxgemm.api",
+    "plan": "ptxgemm.api",
+    "sgemm": "ptxgemm.api",
+}
 
-__all__ = ["SEED", "Shape", "sgemm"]
+__all__ = ["SEED", "Plan", "Shape", "gemm", "matmul", "plan", "sgemm"]
 
 
 def __getattr__(name: str) -> Any:

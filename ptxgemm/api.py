@@ -1,4 +1,14 @@
-"""Matrix products on numpy arrays."""
+"""Matrix products of arrays, whatever library holds them.
+
+    c = ptxgemm.matmul(a, b)                                  # by the rules of numpy.matmul
+    d = ptxgemm.gemm(a, b, c, alpha=2, beta=0.5, transpose_b=True)
+    product = ptxgemm.plan(4096, 4096, 4096); product(a, b, out)   # chosen and compiled once
+
+Arrays of a GPU (torch, CuPy, JAX, ``ptx.Array``, and whatever has ``__cuda_array_interface__`` or
+DLPack) are multiplied where they lie, on the stream that their library works on now. Those of the
+host (numpy, torch's on the CPU, whatever numpy reads) travel to the device and back. The result is
+of the kind that came in. Views, flips, broadcast axes and rows with gaps are taken as they lie.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +18,166 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ptx
+from ptxgemm.arrays import Layout, contiguous
+from ptxgemm.calls import bound, known, manner, multiply, run, signature
+from ptxgemm.frameworks import family_of
 from ptxgemm.kernels import simt
+from ptxgemm.problem import describe
+from ptxgemm.select import Scalars
 from ptxgemm.shape import SEED, Shape
 
 if TYPE_CHECKING:
     from ptx.devices import Device, LoadedKernel
 
 Matrix = np.ndarray[Any, np.dtype[np.float32]]
+
+
+def matmul(a: Any, b: Any, *, out: Any = None, device: str | Device = "auto") -> Any:
+    """``a @ b`` by the rules of ``numpy.matmul``, batches among them, in float32.
+
+    `out`, of the result's shape and device, is written and returned instead of a new array; it may
+    share no memory with `a` or `b`. `device` is ``"auto"`` or where the arrays of the host are
+    multiplied. Nothing is launched for an empty result; a K of 0 gives zeros.
+
+    Raises TypeError for what is no array or of another type, ValueError for shapes that do not fit,
+    arrays on different devices and an `out` that cannot take the result: before anything runs.
+    """
+    return multiply(a, b, None, out, manner(device=device), None)
+
+
+def gemm(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    alpha: Any = 1,
+    beta: Any = 0,
+    out: Any = None,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    tail: Any = "auto",
+    device: str | Device = "auto",
+    stream: Any = None,
+) -> Any:
+    """``alpha * a @ b + beta * c``, as a new array or in `out`; `c` is never written.
+
+    Shapes are those of :func:`matmul`, after `a` or `b` had its last two axes exchanged where
+    `transpose_a` or `transpose_b` asks for it; `c` is broadcast to the result. `out` may be `c`
+    itself, exactly, and may otherwise share no memory with an operand. With a `beta` of 0 `c` is
+    not read, with an `alpha` of 0 neither are `a` and `b`: what they hold, NaN too, is no matter.
+    `alpha` and `beta` are rounded to float32.
+
+    `stream` is a handle (0 is CUDA's default stream), or a stream of any library; the caller has
+    then ordered it after the work that made the operands. None is the stream that the library of
+    the result works on now. Errors: as :func:`matmul`; and ValueError for a `beta` without a `c`.
+    """
+    if type(alpha) is not float:
+        alpha = scalar("alpha", alpha)
+    if type(beta) is not float:
+        beta = scalar("beta", beta)
+    asked = manner(alpha, beta, transpose_a, transpose_b, tail, device)
+    return multiply(a, b, c, out, asked, stream)
+
+
+def scalar(name: str, value: Any) -> float:
+    """A real number of Python's or numpy's. Raises TypeError for anything else."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if isinstance(value, (int, float)) or (kind in "iufV" and getattr(value, "shape", 0) == ()):
+        return float(value)
+    raise TypeError(f"{name} is {value!r}; expected a real number")
+
+
+class Plan:
+    """One product, chosen and compiled once; as :func:`plan` makes it.
+
+    Calling it with arrays costs little. The choice is for rows without gaps that start at multiples
+    of 16 bytes; arrays that lie otherwise have one of their own, made at the first such call.
+    """
+
+    def __init__(self, m: int, n: int, k: int, dtype: Any, batch: tuple[int, ...], asked: Any):
+        self.dtype = np.dtype(dtype).name
+        self.manner = asked
+        self.device = ptx.device(asked.device)
+        last = ((k, m) if asked.transpose_a else (m, k), (n, k) if asked.transpose_b else (k, n))
+        a, b, c = (
+            Layout(shape, contiguous(shape), self.dtype, self.device.label)
+            for shape in ((*batch, *last[0]), (*batch, *last[1]), (*batch, m, n))
+        )
+        self.problem = describe(
+            a, b, c if asked.beta else None,
+            transpose_a=asked.transpose_a, transpose_b=asked.transpose_b,
+        )  # fmt: skip
+        self.kernel: LoadedKernel | None = None
+        """What was chosen; its ``info`` has registers and spills. None of an empty product."""
+        if self.problem.size:
+            launcher = bound(self.device, self.problem, Scalars(asked.alpha, asked.beta))
+            self.kernel = launcher.kernel
+        self._seen: Any = object()
+        self._call: Any = None
+
+    def __repr__(self) -> str:
+        p = self.problem
+        size = "x".join(map(str, (*p.batch, p.m, p.n, p.k)))
+        name = self.kernel.name if self.kernel else "nothing to compute"
+        return f"<ptxgemm plan of {size} {self.dtype} on {self.device}: {name}>"
+
+    def __call__(
+        self, a: Any, b: Any, out: Any = None, c: Any = None, *, stream: Any = None
+    ) -> Any:
+        """The product, in `out` or new. Raises ValueError for arrays of another product."""
+        seen = signature(a, b, c, out, None)
+        if seen is None or seen != self._seen:
+            self._admit(a, b)
+            result = multiply(a, b, c, out, self.manner, stream)
+            call = known(a, b, c, out, self.manner) if seen is not None else None
+            if call is not None:
+                self._call, self._seen = call, seen
+            return result
+        return run(self._call, a, b, c, out, stream)
+
+    def _admit(self, a: Any, b: Any) -> None:
+        left, right = (
+            family_of(name, array).describe(name, array, 0).layout
+            for name, array in (("a", a), ("b", b))
+        )
+        theirs = describe(
+            left, right,
+            transpose_a=self.manner.transpose_a, transpose_b=self.manner.transpose_b,
+        )  # fmt: skip
+        mine = self.problem
+        for name, wanted, got in (
+            ("M", mine.m, theirs.m), ("N", mine.n, theirs.n), ("K", mine.k, theirs.k),
+            ("the batch", mine.batch, theirs.batch), ("the type", mine.dtype, theirs.dtype),
+        ):  # fmt: skip
+            if wanted != got:
+                raise ValueError(f"{name} is {got}, and the plan is for {wanted}")
+
+
+def plan(
+    m: int,
+    n: int,
+    k: int,
+    dtype: Any = "float32",
+    *,
+    batch: tuple[int, ...] = (),
+    alpha: Any = 1,
+    beta: Any = 0,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    tail: Any = "auto",
+    device: str | Device = "auto",
+) -> Plan:
+    """A product of M x K by K x N, chosen and compiled now: ``plan(a, b, out)`` runs it.
+
+    The rest is as for :func:`gemm`; `batch` is the shape of the result's leading axes.
+    """
+    asked = manner(
+        scalar("alpha", alpha), scalar("beta", beta), transpose_a, transpose_b, tail, device
+    )
+    return Plan(m, n, k, dtype, batch, asked)
+
+
+# ---------------------------------------------------------------- whole tiles, by form
 
 
 def sgemm(

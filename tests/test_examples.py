@@ -18,6 +18,12 @@ PRINTS = {
         r"predicated: \d+ registers, \d+ instructions in the loop, 2 predicated loads, 1 branches\n"
         r"peeled: \d+ registers, \d+ instructions in the loop, 0 predicated loads, 1 branches\n"
     ),
+    "03_matmul.py": (
+        r"matmul: \(3, 50, 20\) True\n"
+        r"gemm: True\n"
+        r"plan: True\n"
+        r"out is 50x33; the product is 50x20\n"
+    ),
 }
 """What each example prints, whole, as a regular expression."""
 

@@ -83,6 +83,17 @@ class EmulatedDevice:
     def refuses(self, address: int, ordinal: int | None) -> str:
         return "the array lies in the memory of a GPU, the launch is on the emulator"
 
+    def handle_of(self, stream: Any) -> int:
+        if stream is not None and getattr(stream, "device", None) is not self and stream != 0:
+            raise ArgumentTypeError(
+                "stream: takes stream() of the same device, the launch is on the emulator, "
+                f"got {type(stream).__name__}"
+            )
+        return 0
+
+    def order(self, later: int, earlier: int) -> None:
+        """Everything has run."""
+
     def encode(self, map: TensorMap) -> bytes:
         return map.pack()
 
@@ -115,11 +126,7 @@ class EmulatedModule:
         self, name: str, geometry: Geometry, packed: Packed, stream: Any
     ) -> Callable[[], None]:
         function, device = self.module.kernels[name], self.device
-        if stream is not None and getattr(stream, "device", None) is not device and stream != 0:
-            raise ArgumentTypeError(
-                "stream: takes stream() of the same device, the launch is on the emulator, "
-                f"got {type(stream).__name__}"
-            )
+        device.handle_of(stream)
 
         def launch() -> None:
             if device.fault is not None:

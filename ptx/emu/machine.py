@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -196,14 +197,15 @@ def launch(
     step_limit: int = STEP_LIMIT,
     races: bool = True,
     report: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Run a kernel of `module` over a grid, to its end.
 
     `param_bytes` is the parameter space, laid out as the driver lays it out; `shared_bytes` is
     dynamic shared memory; `step_limit` bounds the instructions that groups of threads issue;
-    ``races=False`` leaves out the search for races in shared memory. Raises
-    :class:`EmulatorFault` for what the kernel does wrong and :class:`Unmodelled` before anything
-    runs.
+    ``races=False`` leaves out the search for races in shared memory; `progress` is told now and
+    then how many CTAs have run, and of how many. Raises :class:`EmulatorFault` for what the kernel
+    does wrong and :class:`Unmodelled` before anything runs.
     """
     kernel = module.functions[function] if isinstance(function, str) else function
     memory = memory if memory is not None else Memory()
@@ -239,6 +241,8 @@ def launch(
             chunk = Chunk(running, some)
         chunk.start(some)
         chunk.run()
+        if progress is not None:
+            progress(start + len(some), len(ctas))
 
 
 def _check_shape(kernel: Function, grid: Dim, block: Dim, cluster: Dim | None) -> None:

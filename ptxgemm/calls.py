@@ -1,0 +1,300 @@
+"""From the arrays of a call to a launch: what is checked, what is kept for the next such call."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import ptx
+from ptx.devices import Device
+from ptxgemm.arrays import HOST, Layout, Operand, contiguous, share_memory
+from ptxgemm.frameworks import FAMILIES, Family, family_of
+from ptxgemm.launching import Launcher, notice
+from ptxgemm.problem import Problem, describe
+from ptxgemm.select import CANDIDATES, Scalars
+from ptxgemm.staging import Staged, stage
+
+KEPT = 4096
+"""Calls that are remembered before all are forgotten."""
+
+
+@dataclass(frozen=True, eq=False)
+class Manner:
+    """What a product is asked for, its arrays aside; as :func:`manner` keeps it."""
+
+    alpha: float
+    beta: float
+    transpose_a: bool
+    transpose_b: bool
+    tail: Any
+    device: Any
+
+
+@lru_cache(maxsize=1024)
+def manner(
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    tail: Any = "auto",
+    device: Any = "auto",
+) -> Manner:
+    """One object for the same question, so that to look it up costs little."""
+    if tail != "auto":
+        raise ValueError(f'tail is {tail!r}; expected "auto"')
+    return Manner(float(alpha), float(beta), transpose_a, transpose_b, tail, device)
+
+
+@dataclass(eq=False)
+class Call:
+    """What all calls on arrays of the same libraries, layouts and devices have in common."""
+
+    problem: Problem
+    manner: Manner
+    where: Device
+    ordinal: int
+    family: Family
+    """Of the result."""
+    others: tuple[Family, ...]
+    """Further libraries among the operands, each with a current stream of its own."""
+    layouts: tuple[Layout, Layout, Layout | None, Layout]
+    """Of A, B, C where it is read, and D."""
+    launchers: dict[tuple[int, bool], Launcher] = field(default_factory=dict)
+
+    def stream(self, given: Any, told: int | None = None) -> int:
+        """The stream to launch on, after what it has to wait for; `told` is the one that the array
+        of the result names itself.
+        """
+        if given is not None:
+            return self.where.backend.handle_of(given)
+        stream = self.family.stream(self.ordinal) if told is None else told
+        for other in self.others:
+            theirs = other.stream(self.ordinal)
+            if theirs != stream:
+                self.where.backend.order(stream, theirs)
+        return stream
+
+    def launch(self, a: int, b: int, c: int, d: int, stream: int, *, checked: bool) -> None:
+        """With the addresses of the four; `checked` says that D is new memory."""
+        same = False
+        if not checked:
+            layouts = self.layouts
+            reads = ((a, layouts[0]), (b, layouts[1]), (c, layouts[2]))
+            same = in_place(reads, (d, layouts[3]))
+        key = ((a | b | c | d) & 15, same)
+        launcher = self.launchers.get(key)
+        if launcher is None:
+            launcher = self.launchers[key] = bound(
+                self.where, self.problem, Scalars(self.manner.alpha, self.manner.beta, *key)
+            )
+        launcher.on(stream)(a, b, c, d)
+
+
+def in_place(reads: tuple[tuple[int, Layout | None], ...], out: tuple[int, Layout]) -> bool:
+    """Whether `out` is C itself, exactly; `reads` are A, B and C, None for what is not read.
+
+    Raises ValueError where it shares memory with one of them in another way.
+    """
+    pointer, layout = out
+    for name, (address, read) in zip("abc", reads, strict=True):
+        if read is None:
+            continue
+        if name == "c" and address == pointer:
+            if read.shape == layout.shape and read.strides == layout.strides:
+                return True
+        if share_memory((address, read), out):
+            hint = "out may be c itself, exactly" if name == "c" else f"copy {name} first"
+            raise ValueError(f"out shares memory with {name}, which is read meanwhile; {hint}")
+    return False
+
+
+@lru_cache(maxsize=4096)
+def bound(where: Device, problem: Problem, scalars: Scalars) -> Launcher:
+    return Launcher(where, problem, scalars)
+
+
+_CALLS: dict[Hashable, Call] = {}
+
+
+def multiply(a: Any, b: Any, c: Any, out: Any, manner: Manner, stream: Any) -> Any:
+    """The product, in `out` or new."""
+    key = signature(a, b, c, out, manner)
+    if key is not None:
+        call = _CALLS.get(key)
+        if call is not None:
+            return run(call, a, b, c, out, stream)
+    return first(a, b, c, out, manner, stream)
+
+
+def known(a: Any, b: Any, c: Any, out: Any, manner: Manner) -> Call | None:
+    """The call that :func:`multiply` kept for such arrays; none is kept for the host's."""
+    return _CALLS.get(signature(a, b, c, out, manner))
+
+
+def signature(a: Any, b: Any, c: Any, out: Any, manner: Manner | None) -> Hashable | None:
+    """What calls of one :class:`Call` have in common; None where that costs too much to ask."""
+    found: list[Hashable] = [manner]
+    for array in (a, b, c, out):
+        if array is None:
+            found.append(None)
+            continue
+        family = FAMILIES.get(type(array))
+        if family is None or not family.quick:
+            return None
+        found.append(family.signature(array))
+    return tuple(found)
+
+
+def run(call: Call, a: Any, b: Any, c: Any, out: Any, stream: Any) -> Any:
+    """A call on arrays whose signature was seen before."""
+    handle = call.stream(stream)
+    result = out
+    if out is None:
+        result = call.family.empty(call.problem.shape, a, call.layouts[0], handle)
+    if call.problem.size:
+        call.launch(
+            FAMILIES[type(a)].pointer(a),
+            FAMILIES[type(b)].pointer(b),
+            0 if call.layouts[2] is None else FAMILIES[type(c)].pointer(c),
+            call.family.pointer(result),
+            handle,
+            checked=out is None,
+        )
+    return call.family.returned(result)
+
+
+def first(a: Any, b: Any, c: Any, out: Any, manner: Manner, stream: Any) -> Any:
+    """A call on arrays that were not seen before, or of a kind that is looked at each time."""
+    given = {
+        name: family_of(name, array).describe(name, array, _number(stream))
+        for name, array in (("a", a), ("b", b), ("c", c), ("out", out))
+        if array is not None
+    }
+    check(given, manner)
+    devices = {operand.layout.device for operand in given.values()}
+    if len(devices) > 1:
+        told = ", ".join(f"{o.name} on {o.layout.device}" for o in given.values())
+        raise ValueError(f"the arrays lie on different devices: {told}")
+    (label,) = devices
+    if label == HOST:
+        return on_host(given, out, manner, stream)
+    call = prepared(given, manner, label)
+    if all(operand.family.quick for operand in given.values()):
+        if len(_CALLS) >= KEPT:
+            _CALLS.clear()
+        _CALLS[signature(a, b, c, out, manner)] = call
+    handle, new = call.stream(stream, given["a" if out is None else "out"].pending), out is None
+    for operand in given.values():
+        if operand.pending not in (None, handle):
+            call.where.backend.order(handle, operand.pending)
+    if new:
+        out = call.family.empty(call.problem.shape, a, given["a"].layout, handle)
+        given["out"] = family_of("out", out).describe("out", out, handle)
+    if call.problem.size:
+        addresses = [
+            given[name].pointer if layout is not None else 0
+            for name, layout in zip(("a", "b", "c", "out"), call.layouts, strict=True)
+        ]
+        a_at, b_at, c_at, out_at = addresses
+        call.launch(a_at, b_at, c_at, out_at, handle, checked=new)
+    return call.family.returned(out)
+
+
+def _number(stream: Any) -> int | None:
+    if stream is None or isinstance(stream, int):
+        return stream
+    names = ("cuda_stream", "ptr", "handle")
+    return next((int(getattr(stream, name)) for name in names if hasattr(stream, name)), None)
+
+
+def check(given: dict[str, Operand], manner: Manner) -> None:
+    """What is wrong whatever the shapes: types, and an `out` that cannot hold a result."""
+    wanted = given["a"].layout.dtype
+    for name, operand in given.items():
+        dtype = operand.layout.dtype
+        if dtype not in CANDIDATES:
+            raise TypeError(f"{name} has dtype {dtype}; products take {', '.join(CANDIDATES)}")
+        if dtype != wanted:
+            raise TypeError(f"{name} has dtype {dtype} and a has {wanted}; they must be the same")
+    if manner.beta and "c" not in given:
+        raise ValueError(f"beta is {manner.beta:g}, and there is no c to add")
+    if "out" in given:
+        layout = given["out"].layout
+        if not layout.writable:
+            raise ValueError("out is read-only")
+        if layout.overlaps_itself:
+            raise ValueError(
+                f"out overlaps itself: with shape {layout.shape} and strides {layout.strides} (in "
+                "elements) several of its elements share an address"
+            )
+
+
+def problem_of(found: dict[str, Layout], manner: Manner) -> Problem:
+    """The product of arrays by name; the shape of `c` is checked even where it is not read."""
+    problem = describe(
+        found["a"],
+        found["b"],
+        found.get("c"),
+        found.get("out"),
+        transpose_a=manner.transpose_a,
+        transpose_b=manner.transpose_b,
+    )
+    return problem if manner.beta else replace(problem, c=None)
+
+
+def prepared(given: dict[str, Operand], manner: Manner, label: str) -> Call:
+    """The call on arrays of one device."""
+    where = ptx.device(label if manner.device == "auto" else manner.device)
+    if where.label != label:
+        raise ValueError(f"the arrays lie on {label}, and device is {where.label}")
+    found = {name: operand.layout for name, operand in given.items()}
+    problem = problem_of(found, manner)
+    dense = Layout(problem.shape, contiguous(problem.shape), problem.dtype, label)
+    family = given["out" if "out" in given else "a"].family
+    return Call(
+        problem,
+        manner,
+        where,
+        int(label.partition(":")[2] or 0),
+        family,
+        tuple({operand.family for operand in given.values()} - {family}),
+        (found["a"], found["b"], found["c"] if manner.beta else None, found.get("out", dense)),
+    )
+
+
+def on_host(given: dict[str, Operand], out: Any, manner: Manner, stream: Any) -> Any:
+    """A product of the host's arrays, on a device and back."""
+    where = ptx.device(manner.device)
+    if not where.is_cuda and manner.device == "auto":
+        notice()
+    found = {name: operand.layout for name, operand in given.items()}
+    problem = problem_of(found, manner)
+    if out is not None:
+        reads = tuple(
+            (given[n].pointer, found[n]) if n in given and (n != "c" or manner.beta) else (0, None)
+            for n in "abc"
+        )
+        in_place(reads, (given["out"].pointer, found["out"]))
+    result = computed(where, given, manner, problem, stream)
+    if out is None:
+        return given["a"].family.returned(result)
+    given["out"].source[...] = result
+    return out
+
+
+def computed(
+    where: Device, given: dict[str, Operand], manner: Manner, problem: Problem, stream: Any
+) -> Any:
+    """The result as a new array of the host."""
+    result = where.empty(problem.shape, problem.dtype)
+    if problem.size:
+        read = ("a", "b", "c") if manner.beta else ("a", "b")
+        copies: dict[str, Staged] = {name: stage(where, given[name]) for name in read}
+        moved = problem_of({name: copy.layout for name, copy in copies.items()}, manner)
+        a, b, c = (copies[name].pointer if name in copies else 0 for name in "abc")
+        low = (a | b | c | result.pointer) & 15
+        launcher = bound(where, moved, Scalars(manner.alpha, manner.beta, low))
+        launcher.on(where.backend.handle_of(stream))(a, b, c, result.pointer)
+    return result.numpy()

@@ -1,0 +1,153 @@
+"""A product bound to a kernel on a device, called with addresses."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from ptx import driver
+from ptx.devices import Device
+from ptx.errors import LaunchError
+from ptxgemm.arrays import BYTES
+from ptxgemm.problem import Problem
+from ptxgemm.select import Choice, Scalars, load, select
+
+Go = Callable[[int, int, int, int], None]
+
+CHUNK_THREADS = 4096
+"""So many threads the emulator moves at once."""
+STEP_SECONDS = 0.05
+"""What a K step of so many threads takes there, roughly: measured on one core of a server."""
+SHOWN_SECONDS = 3.0
+"""A product that may take longer has a progress bar."""
+LIMIT_SECONDS = 120.0
+"""One that may take longer is refused; ``PTXGEMM_EMULATOR_SECONDS`` sets another limit."""
+
+
+class Launcher:
+    """One product, at whatever addresses; built once, kept by its callers."""
+
+    def __init__(self, where: Device, problem: Problem, scalars: Scalars) -> None:
+        one, starts = problem.simplified.parts
+        if not scalars.alpha:
+            one = replace(one, k=0)  # then A and B are not read, whatever they hold
+        if not one.k:
+            scalars = replace(scalars, alpha=0.0)
+        self.where = where
+        self.problem = one
+        self.choice: Choice = select(one, scalars)
+        self.kernel = load(where, self.choice.kernel, one.c is not None)
+        item = BYTES[one.dtype]
+        self._starts = tuple(tuple(n * item for n in start) for start in starts)
+        self._ready: dict[int, Go] = {}
+
+    @property
+    def seconds(self) -> float:
+        """What it may take on the emulator."""
+        chunks = -(-self.choice.grid * self.choice.block // CHUNK_THREADS)
+        return len(self._starts) * chunks * (1 + self.choice.steps) * STEP_SECONDS
+
+    def on(self, stream: int) -> Go:
+        """What launches it on a stream, by its handle, with the addresses of A, B, C and D."""
+        ready = self._ready.get(stream)
+        if ready is None:
+            ready = self._ready[stream] = self._prepared(stream)
+        return ready
+
+    def _prepared(self, stream: int) -> Go:
+        choice = self.choice
+        pointers = dict.fromkeys(choice.pointers, 0)
+        arguments = {p.name: (choice.arguments | pointers)[p.name] for p in self.kernel.parameters}
+        launch = self.kernel.prepare(choice.grid, choice.block, arguments, stream=stream).at(
+            *choice.pointers
+        )
+        go = _picking(launch, tuple(choice.pointers.values()))
+        if self._starts != ((0, 0, 0, 0),):
+            go = _repeated(go, self._starts)
+        return go if self.where.is_cuda else self._emulated(go)
+
+    def _emulated(self, go: Go) -> Go:
+        def run(a: int, b: int, c: int, d: int) -> None:
+            limit = float(os.environ.get("PTXGEMM_EMULATOR_SECONDS", LIMIT_SECONDS))
+            if self.seconds > limit:
+                p, count = self.problem, self.problem.batch[0] * len(self._starts)
+                raise LaunchError(
+                    f"on the emulator a product of {p.m}x{p.n}x{p.k}"
+                    f"{f', {count} times,' if count > 1 else ''} would take about "
+                    f"{_duration(self.seconds)}; what takes more than {limit:g} s is refused, and "
+                    "PTXGEMM_EMULATOR_SECONDS sets another limit"
+                )
+            with _Bar(self.where, self.seconds, len(self._starts)):
+                go(a, b, c, d)
+
+        return run
+
+
+def _picking(launch: Callable[..., None], names: tuple[str, ...]) -> Go:
+    """`launch` takes the addresses of these matrices; the result takes those of all four."""
+    if names == ("a", "b", "d"):
+        return lambda a, b, c, d: launch(a, b, d)
+    if names == ("a", "b", "c", "d"):
+        return launch
+    places = tuple("abcd".index(name) for name in names)
+    return lambda *addresses: launch(*[addresses[place] for place in places])
+
+
+def _repeated(go: Go, starts: tuple[tuple[int, ...], ...]) -> Go:
+    def run(a: int, b: int, c: int, d: int) -> None:
+        for at_a, at_b, at_c, at_d in starts:
+            go(a + at_a, b + at_b, c + at_c, d + at_d)
+
+    return run
+
+
+# ---------------------------------------------------------------- the emulator's patience
+
+
+class _Bar:
+    """A progress bar over the CTAs of a product's launches, where it may take long."""
+
+    def __init__(self, where: Device, seconds: float, launches: int) -> None:
+        self._options: Any = getattr(where.backend, "options", {})
+        self._shown = seconds > SHOWN_SECONDS
+        self._launches = launches
+        self._bar: Any = None
+
+    def __enter__(self) -> None:
+        if self._shown:
+            from tqdm import tqdm
+
+            self._bar = tqdm(desc="emulated", unit="CTA", file=sys.stderr, disable=None)
+            self._options["progress"] = self._progress
+            self._before = 0
+
+    def _progress(self, done: int, of: int) -> None:
+        self._bar.total = of * self._launches
+        self._bar.update(done - self._before)
+        self._before = 0 if done == of else done
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            del self._options["progress"]
+            self._bar.close()
+
+
+@cache
+def notice() -> None:
+    """Say once that there is no GPU and what that means."""
+    logging.getLogger("ptxgemm").warning(
+        "no GPU (%s): products run on the emulator, which checks every access and takes seconds "
+        "where a GPU takes microseconds",
+        driver.problem(),
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
