@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 
-from benchmarks import emission, launch_cost, sgemm, text_speed
+from benchmarks import call_cost, emission, launch_cost, sgemm, text_speed
 from ptx.toolchain import find_driver
 
 
@@ -25,6 +25,8 @@ def main() -> int:
     if importlib.util.find_spec("torch") is None:
         print("== SGEMM: not measured, torch, its peer, is not installed")
         return 0
+    print("== calls")
+    call_cost.main(["--record"])
     print("== SGEMM")
     return sgemm.main([])
 

@@ -19,7 +19,7 @@ import numpy as np
 
 import ptx
 from ptxgemm.arrays import Layout, contiguous
-from ptxgemm.calls import bound, known, manner, multiply, run, signature
+from ptxgemm.calls import Call, bound, known, manner, multiply, run, signature
 from ptxgemm.frameworks import family_of
 from ptxgemm.kernels import simt
 from ptxgemm.problem import describe
@@ -42,7 +42,7 @@ def matmul(a: Any, b: Any, *, out: Any = None, device: str | Device = "auto") ->
     Raises TypeError for what is no array or of another type, ValueError for shapes that do not fit,
     arrays on different devices and an `out` that cannot take the result: before anything runs.
     """
-    return multiply(a, b, None, out, manner(device=device), None)
+    return multiply(a, b, None, out, manner(1.0, 0.0, False, False, "auto", device), None)
 
 
 def gemm(
@@ -71,12 +71,15 @@ def gemm(
     then ordered it after the work that made the operands. None is the stream that the library of
     the result works on now. Errors: as :func:`matmul`; and ValueError for a `beta` without a `c`.
     """
-    if type(alpha) is not float:
+    if type(alpha) not in PLAIN:
         alpha = scalar("alpha", alpha)
-    if type(beta) is not float:
+    if type(beta) not in PLAIN:
         beta = scalar("beta", beta)
     asked = manner(alpha, beta, transpose_a, transpose_b, tail, device)
     return multiply(a, b, c, out, asked, stream)
+
+
+PLAIN = (float, int)
 
 
 def scalar(name: str, value: Any) -> float:
@@ -112,8 +115,8 @@ class Plan:
         if self.problem.size:
             launcher = bound(self.device, self.problem, Scalars(asked.alpha, asked.beta))
             self.kernel = launcher.kernel
-        self._seen: Any = object()
-        self._call: Any = None
+        self._seen: Any = None
+        self._call: Call | None = None
 
     def __repr__(self) -> str:
         p = self.problem
@@ -125,15 +128,13 @@ class Plan:
         self, a: Any, b: Any, out: Any = None, c: Any = None, *, stream: Any = None
     ) -> Any:
         """The product, in `out` or new. Raises ValueError for arrays of another product."""
-        seen = signature(a, b, c, out, None)
-        if seen is None or seen != self._seen:
-            self._admit(a, b)
-            result = multiply(a, b, c, out, self.manner, stream)
-            call = known(a, b, c, out, self.manner) if seen is not None else None
-            if call is not None:
-                self._call, self._seen = call, seen
-            return result
-        return run(self._call, a, b, c, out, stream)
+        if self._call is not None and signature(a, b, c, out, None) == self._seen:
+            return run(self._call, a, b, c, out, stream)
+        self._admit(a, b)
+        result = multiply(a, b, c, out, self.manner, stream)
+        self._call = known(a, b, c, out, self.manner)
+        self._seen = signature(a, b, c, out, None)
+        return result
 
     def _admit(self, a: Any, b: Any) -> None:
         left, right = (

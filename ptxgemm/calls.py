@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import ptx
 from ptx.devices import Device
 from ptxgemm.arrays import HOST, Layout, Operand, contiguous, share_memory
-from ptxgemm.frameworks import FAMILIES, Family, family_of
-from ptxgemm.launching import Launcher, notice
+from ptxgemm.frameworks import SIGNATURES, Family, family_of
+from ptxgemm.launching import Go, Launcher, notice
 from ptxgemm.problem import Problem, describe
 from ptxgemm.select import CANDIDATES, Scalars
 from ptxgemm.staging import Staged, stage
@@ -61,7 +61,15 @@ class Call:
     """Further libraries among the operands, each with a current stream of its own."""
     layouts: tuple[Layout, Layout, Layout | None, Layout]
     """Of A, B, C where it is read, and D."""
-    launchers: dict[tuple[int, bool], Launcher] = field(default_factory=dict)
+    pointers: tuple[Callable[[Any], int], ...]
+    """What reads the addresses of A, B, C and D from arrays of quick families."""
+
+    def __post_init__(self) -> None:
+        self.bounds = tuple(
+            end for layout in self.layouts for end in (layout.bounds if layout else (0, 0))
+        )
+        self.size = self.problem.size
+        self._ready: dict[tuple[int, bool, int], Go] = {}
 
     def stream(self, given: Any, told: int | None = None) -> int:
         """The stream to launch on, after what it has to wait for; `told` is the one that the array
@@ -76,20 +84,28 @@ class Call:
                 self.where.backend.order(stream, theirs)
         return stream
 
-    def launch(self, a: int, b: int, c: int, d: int, stream: int, *, checked: bool) -> None:
-        """With the addresses of the four; `checked` says that D is new memory."""
-        same = False
-        if not checked:
-            layouts = self.layouts
-            reads = ((a, layouts[0]), (b, layouts[1]), (c, layouts[2]))
-            same = in_place(reads, (d, layouts[3]))
-        key = ((a | b | c | d) & 15, same)
-        launcher = self.launchers.get(key)
-        if launcher is None:
-            launcher = self.launchers[key] = bound(
-                self.where, self.problem, Scalars(self.manner.alpha, self.manner.beta, *key)
-            )
-        launcher.on(stream)(a, b, c, d)
+    def launch(self, a: int, b: int, c: int, d: int, stream: int, *, new: bool) -> None:
+        """With the addresses of the four; `new` says that D is memory of its own."""
+        same = not new and self.is_in_place(a, b, c, d)
+        key = (a | b | c | d) & 15, same, stream
+        go = self._ready.get(key)
+        if go is None:
+            scalars = Scalars(self.manner.alpha, self.manner.beta, *key[:2])
+            go = self._ready[key] = bound(self.where, self.problem, scalars).on(stream)
+        go(a, b, c, d)
+
+    def is_in_place(self, a: int, b: int, c: int, d: int) -> bool:
+        """:func:`in_place`, where addresses alone do not tell that nothing overlaps."""
+        a0, a1, b0, b1, c0, c1, d0, d1 = self.bounds
+        low, high = d + d0, d + d1
+        if (
+            (a + a1 <= low or a + a0 >= high)
+            and (b + b1 <= low or b + b0 >= high)
+            and (c + c1 <= low or c + c0 >= high)
+        ):
+            return False
+        at = zip((a, b, c), self.layouts, strict=False)
+        return in_place(tuple(at), (d, self.layouts[3]))
 
 
 def in_place(reads: tuple[tuple[int, Layout | None], ...], out: tuple[int, Layout]) -> bool:
@@ -134,35 +150,32 @@ def known(a: Any, b: Any, c: Any, out: Any, manner: Manner) -> Call | None:
 
 
 def signature(a: Any, b: Any, c: Any, out: Any, manner: Manner | None) -> Hashable | None:
-    """What calls of one :class:`Call` have in common; None where that costs too much to ask."""
-    found: list[Hashable] = [manner]
-    for array in (a, b, c, out):
-        if array is None:
-            found.append(None)
-            continue
-        family = FAMILIES.get(type(array))
-        if family is None or not family.quick:
-            return None
-        found.append(family.signature(array))
-    return tuple(found)
+    """What calls of one :class:`Call` have in common; None where that costs too much to ask, and of
+    types that were not met yet.
+    """
+    try:
+        return (
+            manner,
+            SIGNATURES[type(a)](a),
+            SIGNATURES[type(b)](b),
+            None if c is None else SIGNATURES[type(c)](c),
+            None if out is None else SIGNATURES[type(out)](out),
+        )
+    except KeyError:
+        return None
 
 
 def run(call: Call, a: Any, b: Any, c: Any, out: Any, stream: Any) -> Any:
     """A call on arrays whose signature was seen before."""
     handle = call.stream(stream)
-    result = out
-    if out is None:
-        result = call.family.empty(call.problem.shape, a, call.layouts[0], handle)
-    if call.problem.size:
-        call.launch(
-            FAMILIES[type(a)].pointer(a),
-            FAMILIES[type(b)].pointer(b),
-            0 if call.layouts[2] is None else FAMILIES[type(c)].pointer(c),
-            call.family.pointer(result),
-            handle,
-            checked=out is None,
-        )
-    return call.family.returned(result)
+    new = out is None
+    if new:
+        out = call.family.empty(call.problem.shape, a, call.layouts[0], handle)
+    if call.size:
+        of_a, of_b, of_c, of_d = call.pointers
+        read = 0 if call.layouts[2] is None else of_c(c)
+        call.launch(of_a(a), of_b(b), read, of_d(out), handle, new=new)
+    return out
 
 
 def first(a: Any, b: Any, c: Any, out: Any, manner: Manner, stream: Any) -> Any:
@@ -181,10 +194,11 @@ def first(a: Any, b: Any, c: Any, out: Any, manner: Manner, stream: Any) -> Any:
     if label == HOST:
         return on_host(given, out, manner, stream)
     call = prepared(given, manner, label)
-    if all(operand.family.quick for operand in given.values()):
+    key = signature(a, b, c, out, manner)
+    if key is not None:
         if len(_CALLS) >= KEPT:
             _CALLS.clear()
-        _CALLS[signature(a, b, c, out, manner)] = call
+        _CALLS[key] = call
     handle, new = call.stream(stream, given["a" if out is None else "out"].pending), out is None
     for operand in given.values():
         if operand.pending not in (None, handle):
@@ -192,13 +206,13 @@ def first(a: Any, b: Any, c: Any, out: Any, manner: Manner, stream: Any) -> Any:
     if new:
         out = call.family.empty(call.problem.shape, a, given["a"].layout, handle)
         given["out"] = family_of("out", out).describe("out", out, handle)
-    if call.problem.size:
+    if call.size:
         addresses = [
             given[name].pointer if layout is not None else 0
             for name, layout in zip(("a", "b", "c", "out"), call.layouts, strict=True)
         ]
         a_at, b_at, c_at, out_at = addresses
-        call.launch(a_at, b_at, c_at, out_at, handle, checked=new)
+        call.launch(a_at, b_at, c_at, out_at, handle, new=new)
     return call.family.returned(out)
 
 
@@ -253,6 +267,7 @@ def prepared(given: dict[str, Operand], manner: Manner, label: str) -> Call:
     problem = problem_of(found, manner)
     dense = Layout(problem.shape, contiguous(problem.shape), problem.dtype, label)
     family = given["out" if "out" in given else "a"].family
+    readers = (given[name].family if name in given else family for name in ("a", "b", "c"))
     return Call(
         problem,
         manner,
@@ -261,6 +276,7 @@ def prepared(given: dict[str, Operand], manner: Manner, label: str) -> Call:
         family,
         tuple({operand.family for operand in given.values()} - {family}),
         (found["a"], found["b"], found["c"] if manner.beta else None, found.get("out", dense)),
+        tuple(reader.pointer for reader in (*readers, family)),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable
 from functools import cache
+from operator import attrgetter, methodcaller
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,11 +61,15 @@ def family_of(name: str, array: Any) -> Family:
     found = FAMILIES.get(type(array))
     if found is None:
         found = FAMILIES[type(array)] = _family(name, array)
+        if found.quick:
+            SIGNATURES[type(array)] = found.signature
     return found
 
 
 FAMILIES: dict[type, Family] = {}
 """By type of array, as far as they were met; the types of one library share one object."""
+SIGNATURES: dict[type, Callable[[Any], Hashable]] = {}
+"""Of the quick ones."""
 
 
 def _family(name: str, array: Any) -> Family:
@@ -188,20 +193,20 @@ class Torch:
         # current_stream() makes an object of its own at each call: 4 us, where this takes 0.1.
         raw = getattr(getattr(torch, "_C", None), "_cuda_getCurrentRawStream", None)
         self.stream = raw or self._slow_stream
+        self.pointer = methodcaller("data_ptr")
+        self._look = attrgetter("requires_grad", "shape", "dtype", "device")
 
     def _slow_stream(self, ordinal: int) -> int:
         return int(self.torch.cuda.current_stream(ordinal).cuda_stream)
 
     def signature(self, array: Any) -> Hashable:
-        if array.requires_grad and self.torch.is_grad_enabled():
+        found = self._look(array)
+        if found[0] and self.torch.is_grad_enabled():
             raise TypeError(
                 "a tensor requires a gradient, which these products do not have: detach() it, or "
                 "call them under torch.no_grad()"
             )
-        return array.shape, array.stride(), array.dtype, array.device, array.is_neg()
-
-    def pointer(self, array: Any) -> int:
-        return int(array.data_ptr())
+        return found, array.stride(), array.is_neg()
 
     def describe(self, name: str, array: Any, stream: int | None) -> Operand:
         if array.layout is not self.torch.strided:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import ptx
 import ptxgemm
 from ptx.arrays import Array
-from ptxgemm import dlpack, frameworks
+from ptxgemm import calls, dlpack, frameworks
 from ptxgemm.arrays import Layout, contiguous, share_memory
 from ptxgemm.staging import stage
 from tests import fake_driver
@@ -102,8 +102,9 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     driver = fake_driver.fresh(monkeypatch)
     fake_driver.hide_ptxas(monkeypatch)
     monkeypatch.setattr(frameworks, "FAMILIES", {})
-    monkeypatch.setattr("ptxgemm.calls.FAMILIES", frameworks.FAMILIES)
-    monkeypatch.setattr("ptxgemm.calls._CALLS", {})
+    monkeypatch.setattr(frameworks, "SIGNATURES", {})
+    monkeypatch.setattr(calls, "SIGNATURES", frameworks.SIGNATURES)
+    monkeypatch.setattr(calls, "_CALLS", {})
     driver.streams |= {5, 7, 8}
     for name in ("general_nn", "general_nt", "general_tn", "general_nn_beta"):
         beta = name.endswith("beta")
