@@ -328,6 +328,26 @@ def test_shapes_by_the_rules_of_numpy(a: Any, b: Any) -> None:
     assert_right(result, left, right)
 
 
+def test_matrices_of_a_batch_with_gaps_between_them() -> None:
+    """One B for all, so that rows that went on evenly would be one taller A."""
+    a, b = normal(3, 5, 4)[:, :3], normal(4, 6, seed=1)
+    assert_right(ptxgemm.matmul(a, b, **EMULATOR), a, b)
+    assert_right(ptxgemm.matmul(a[:, :1], b, **EMULATOR), a[:, :1], b)
+    c = normal(3, 9, 6, seed=2)[:, :3]
+    assert_right(
+        ptxgemm.gemm(normal(3, 3, 4), b, c, beta=1, **EMULATOR), normal(3, 3, 4), b, c, 1, 1
+    )
+    device = ptx.device("emulator")
+    out = device.empty((3, 4, 6), poison=True)
+    dense, spread = (Layout((3, 3, n), (r * n, n, 1), "float32", "") for n, r in ((4, 3), (6, 4)))
+    problem = describe(dense, Layout((4, 6), (6, 1), "float32", ""), out=spread)
+    launcher = launching.Launcher(device, problem, Scalars(1.0, 0.0))
+    held = device.array(a), device.array(b)
+    launcher.on(0)(held[0].pointer, held[1].pointer, 0, out.pointer)
+    assert_right(out.numpy()[:, :3], a, b)
+    assert np.isnan(out.numpy()[:, 3]).all()
+
+
 def test_an_out_with_gaps_keeps_them() -> None:
     storage = np.full((6, 9), 7, f4)
     a, b = normal(3, 2), normal(2, 4, seed=1)
@@ -430,6 +450,8 @@ def test_a_kept_call_checks_out_anew() -> None:
         call(a, b, out)
         with pytest.raises(ValueError, match="out shares memory with b"):
             call(a, b, b)
+        with pytest.raises(ValueError, match="out shares memory with a"):
+            call(a, b, a)
         assert_right(call(a, b, out).numpy(), a.numpy(), b.numpy())
     out.free()
     with pytest.raises(LaunchError, match="has been freed"):
