@@ -47,7 +47,7 @@ USES = {
     "builder": {"checker", "emission", "parameters"},
     "assembler": {"text", "toolchain", "cache", "elf"},
     "sass": {"assembler", "loops"},
-    "emu": {"operands", "geometry"},
+    "emu": {"operands", "tensormap", "geometry"},
     "arguments": {"ir", "arrays"},
     "driver": {"errors"},
     "gpu": {"driver", "geometry"},

@@ -16,8 +16,10 @@ import numpy as np
 
 from ptx.emu import access, control, steps, warp
 from ptx.emu.barriers import Barriers
+from ptx.emu.bulk import Bulk
 from ptx.emu.clusters import ClusterBarrier
 from ptx.emu.faults import AccessError, EmulatorFault
+from ptx.emu.mbarriers import Objects
 from ptx.emu.memory import Array, Memory, Region
 from ptx.emu.program import Decoded, Program, storage_bits
 from ptx.emu.races import Races
@@ -70,6 +72,8 @@ class Chunk:
         self.barriers = Barriers(self)
         self.warps = warp.Waiting(self)
         self.cluster_barrier = ClusterBarrier(self)
+        self.mbarriers = Objects(self)
+        self.bulk = Bulk(self)
         self.calls = control.CallStack(self)
         self.copies = access.AsyncCopies(self)
         self.races = Races(self) if launch.find_races and self.shared.size else None
@@ -93,7 +97,8 @@ class Chunk:
             defined[:] = False
         self.alive[:] = True
         self.living = self.count
-        for part in (self.barriers, self.warps, self.cluster_barrier, self.copies, self.races):
+        waiting = self.barriers, self.warps, self.cluster_barrier, self.mbarriers
+        for part in (*waiting, self.copies, self.bulk, self.races):
             if part is not None:
                 part.reset()
         self.team_of = self.launch.order.teams(self)
@@ -360,9 +365,10 @@ class Chunk:
 
     def _unblock(self) -> None:
         """Nobody can run: let those go on that may, or say who waits for what."""
-        if self.warps.release_spinning():
+        if self.mbarriers.time_is_up():
             return
-        fault = self.warps.stuck() or self.barriers.stuck() or self.cluster_barrier.stuck()
+        waiting = self.warps, self.mbarriers, self.barriers, self.cluster_barrier
+        fault = next((found for part in waiting if (found := part.stuck()) is not None), None)
         if fault is not None:
             raise self.fault(fault, self.at, None)
         raise self.fault(

@@ -26,6 +26,12 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
             f"{words.op} is not modelled yet",
             decoded.instruction.place,
         )
+    if "bulk" in words:
+        from ptx.emu import bulk
+
+        return bulk.bind(chunk, decoded)
+    if "mbarrier" in words:
+        return _signal(chunk, decoded)
     if "commit_group" in words:
         return copies.commit
     if "wait_all" in words:
@@ -38,6 +44,30 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
     if "ca" in words or "cg" in words:
         return _copy(chunk, decoded)
     raise Unmodelled(f"{words.op} is not modelled yet", decoded.instruction.place)
+
+
+def _signal(chunk: Chunk, decoded: Decoded) -> Step:
+    """cp.async.mbarrier.arrive: the thread's copies done, it arrives.
+
+    The copies are done when it is executed. Without ``.noinc`` the phase wants one arrival more,
+    which this one is.
+    """
+    from ptx.emu.mbarriers import Place, release
+
+    place = Place(chunk, decoded, decoded.operands[0])
+    counted = "noinc" in decoded.words
+
+    def step(lanes: Lanes) -> None:
+        chunk.copies.wait(lanes, 0, uncommitted=True)
+        who, where = chunk.everyone(lanes), place(lanes)
+        release(chunk, who, where)
+        for lane, at in zip(who.tolist(), where.tolist(), strict=True):
+            found = chunk.mbarriers.at(at, lane)
+            if not counted:
+                found.pending += 1
+            chunk.mbarriers.arrive(at, 1, lane)
+
+    return step
 
 
 def _sizes(

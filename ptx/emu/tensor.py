@@ -15,8 +15,14 @@ import numpy as np
 
 from ptx import layouts, types
 from ptx.emu import steps
-from ptx.emu.access import addresses, load_cells, operand_space, space_of, store_cells
-from ptx.emu.access import vector_operands as vector
+from ptx.emu.access import (
+    addresses,
+    load_cells,
+    operand_space,
+    space_of,
+    store_cells,
+    vector_operands,
+)
 from ptx.emu.faults import AccessError, Unmodelled
 from ptx.emu.memory import Array
 from ptx.emu.program import Decoded
@@ -80,7 +86,7 @@ def together(chunk: Chunk, action: Callable[[Array], None]) -> tuple[Source, Tog
 
 
 def sources(chunk: Chunk, decoded: Decoded, operand: Operand, type: str) -> list[Source]:
-    return [steps.read(chunk, decoded, one, type) for one in vector(operand)]
+    return [steps.read(chunk, decoded, one, type) for one in vector_operands(operand)]
 
 
 def gathered(registers: list[Source], warps: Array) -> Array:
@@ -140,7 +146,10 @@ def _blaming(lanes: Array, action: Callable[[], Any]) -> Any:
 
 
 def _load_matrices(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
-    outs = [steps.target(chunk, decoded, operand, "b32") for operand in vector(decoded.operands[0])]
+    outs = [
+        steps.target(chunk, decoded, operand, "b32")
+        for operand in vector_operands(decoded.operands[0])
+    ]
     rows = _rows(chunk, decoded, len(outs))
     space = operand_space(chunk, decoded, decoded.operands[1], space_of(decoded))
     fragment = layouts.ldmatrix_fragment("trans" in decoded.words)
@@ -237,7 +246,8 @@ def product(
     words = decoded.words
     d_type, a_type, b_type, c_type = kinds
     outs = [
-        steps.target(chunk, decoded, operand, _held_in(d_type)) for operand in vector(operands[0])
+        steps.target(chunk, decoded, operand, _held_in(d_type))
+        for operand in vector_operands(operands[0])
     ]
     inputs = [
         sources(chunk, decoded, operand, _held_in(type))
@@ -278,7 +288,7 @@ def _quad_products(
     """mma.m8n8k4 of f16: four products, one for each quad pair of lanes."""
     d, a, b, c = decoded.operands[:4]
     layout_a, layout_b = [word for word in decoded.words.all if word in ("row", "col")]
-    outs = [steps.target(chunk, decoded, operand, "b32") for operand in vector(d)]
+    outs = [steps.target(chunk, decoded, operand, "b32") for operand in vector_operands(d)]
     inputs = [sources(chunk, decoded, operand, "b32") for operand in (a, b, c)]
     fragments = (
         layouts.mma_m8n8k4_fragment("a", layout_a),
@@ -346,7 +356,7 @@ def _wmma(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     for operand, letter, type in zip(operands[1:4], "abc", (a_type, b_type, c_type), strict=True):
         rows, columns = _wmma_shape(decoded, letter)
         bits = input_bits(type, False) if letter != "c" else types.bits(type)
-        registers = len(vector(operand))
+        registers = len(vector_operands(operand))
         per = max(1, 32 // bits)
         fragments.append(wmma_fragment(rows, columns, registers * per, bits))
     return product(
@@ -401,7 +411,7 @@ def _wmma_load(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     letter = words.one_of("a b c")
     type = words.type
     destination, address, *rest = decoded.operands
-    outs = [steps.target(chunk, decoded, o, _held_in(type)) for o in vector(destination)]
+    outs = [steps.target(chunk, decoded, o, _held_in(type)) for o in vector_operands(destination)]
     bits = input_bits(type, False) if letter != "c" else types.bits(type)
     per = max(1, 32 // bits)
     fragment = wmma_fragment(*_wmma_shape(decoded, letter), len(outs) * per, bits)

@@ -43,19 +43,21 @@ class Waiting:
         self.lanes: dict[int, Array] = {}
         self.masks = np.zeros(chunk.count, np.uint32)
         self.depths: dict[int, tuple[int, int]] = {}
+        self.spans: dict[int, int] = {}
         self.actions: dict[int, Together] = {}
-        self.spinning: list[tuple[Group, int]] = []
-        self._quiet = 0
-        self._progress = -1
 
-    def arrive(self, group: Group, at: int, masks: Array, action: Together) -> int | None:
+    def arrive(
+        self, group: Group, at: int, masks: Array, action: Together, span: int = 1
+    ) -> int | None:
+        """Threads stand at a warp instruction; `span` warps side by side go on together."""
         chunk = self.chunk
         who = chunk.everyone(group.lanes)
         waiting = self.lanes.get(at)
         here = who if waiting is None else np.union1d(waiting, who)
         self.masks[who] = masks
         self._check_named(at, who, masks)
-        come = self._complete(here)
+        self.spans[at] = span
+        come = self._complete(here, span)
         if come.all():
             self.lanes.pop(at, None)
             action(here)
@@ -91,7 +93,7 @@ class Waiting:
         found: Array = np.bincount(chunk.warp_of[who], weights, chunk.warp_count).astype(np.uint32)
         return found
 
-    def _complete(self, here: Array) -> Array:
+    def _complete(self, here: Array, span: int) -> Array:
         """Whether all that its mask names and that lives stands here, for each thread."""
         chunk = self.chunk
         if len(here) == chunk.living:
@@ -99,14 +101,19 @@ class Waiting:
         present = self._bits(here)[chunk.warp_of[here]]
         living = self._bits(np.flatnonzero(chunk.alive))[chunk.warp_of[here]]
         missing = self.masks[here] & living & ~present
-        # A warp's threads go on together only when the masks of all of them are met.
-        return missing == 0
+        if span == 1:
+            return missing == 0
+        # All warps of a warpgroup come, or none goes on.
+        group = chunk.cta_of * 64 + chunk.thread // (32 * span)
+        wanted = np.bincount(group[chunk.alive], minlength=int(group[-1]) + 1)
+        found = np.bincount(group[here], minlength=int(group[-1]) + 1)
+        return (missing == 0) & (wanted == found)[group[here]]
 
     def recheck(self) -> None:
         """Threads have exited: a mask may be met now."""
         for at in list(self.lanes):
             here = self.lanes[at]
-            come = self._complete(here)
+            come = self._complete(here, self.spans[at])
             if come.any():
                 self.lanes[at] = here[~come]
                 if come.all():
@@ -119,11 +126,18 @@ class Waiting:
         chunk = self.chunk
         for at, here in self.lanes.items():
             lane = int(here[0])
+            chunk.at = at
             present = self._bits(here)[chunk.warp_of[lane]]
             living = self._bits(np.flatnonzero(chunk.alive))[chunk.warp_of[lane]]
             missing = int(self.masks[lane] & living & ~present)
+            if not missing:
+                return AccessError(
+                    "mask",
+                    "other warps of the warpgroup never come to "
+                    + place_of(chunk.program.code[at]),
+                    lane=lane,
+                )
             lanes = [n for n in range(32) if missing >> n & 1]
-            chunk.at = at
             return AccessError(
                 "mask",
                 f"the member mask {int(self.masks[lane]):#010x} names lanes "
@@ -132,29 +146,6 @@ class Waiting:
                 lane=lane,
             )
         return None
-
-    # ------------------------------------------------------------ spinning
-
-    def spin(self, group: Group, following: int) -> None:
-        """A group that waits for an mbarrier's phase; it goes on when something has changed."""
-        self.spinning.append((group, following))
-
-    def release_spinning(self) -> bool:
-        """Let those that wait for phases look again; False where that has become hopeless."""
-        if not self.spinning:
-            return False
-        if self._progress == self.chunk.progress:
-            self._quiet += 1
-            if self._quiet > 3:
-                return False
-        else:
-            self._progress = self.chunk.progress
-            self._quiet = 0
-        waiting, self.spinning = self.spinning, []
-        for group, following in waiting:
-            group.at = following
-            self.chunk.push(group)
-        return True
 
 
 def _ranges(lanes: list[int]) -> str:
@@ -171,7 +162,7 @@ def _ranges(lanes: list[int]) -> str:
 
 def bind(chunk: Chunk, decoded: Decoded) -> Control:
     """The control operation of a warp instruction."""
-    from ptx.emu import mbarriers, tensor
+    from ptx.emu import mbarriers, tensor, warpgroup
 
     opcode = decoded.words.opcode
     if opcode == "mbarrier":
@@ -185,8 +176,9 @@ def bind(chunk: Chunk, decoded: Decoded) -> Control:
         "elect": _elect,
         "bar": _warp_barrier,
     }
-    maker = makers.get(opcode) or tensor.maker(decoded)
-    mask, action = maker(chunk, decoded)
+    makers["wgmma"] = warpgroup.maker
+    mask, action = (makers.get(opcode) or tensor.maker(decoded))(chunk, decoded)
+    span = 4 if opcode == "wgmma" else 1
     settle = _definedness(chunk, decoded)
 
     def run(group: Group) -> int | None:
@@ -194,7 +186,7 @@ def bind(chunk: Chunk, decoded: Decoded) -> Control:
         if mask is None:
             action(who)
             return decoded.at + 1
-        return chunk.warps.arrive(group, decoded.at, select(mask, group.lanes), together)
+        return chunk.warps.arrive(group, decoded.at, select(mask, group.lanes), together, span)
 
     def together(who: Array) -> None:
         action(who)

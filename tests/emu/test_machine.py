@@ -520,8 +520,8 @@ def test_cp_async_arrives_when_waited_for() -> None:
 
 
 def test_what_is_not_modelled_is_refused_before_anything_runs() -> None:
-    with pytest.raises(Unmodelled, match="test.ptx:11.*wgmma"):
-        run("wgmma.fence.sync.aligned;")
+    with pytest.raises(Unmodelled, match="test.ptx:11.*vset"):
+        run("vset2.s32.s32.eq %r0, %r1, %r2, %r3;")
 
 
 def test_launch_shapes_are_checked() -> None:

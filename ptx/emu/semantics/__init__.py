@@ -21,7 +21,7 @@ MEMORY = frozenset(
 """Opcodes whose step needs the machine, and that every thread executes for itself."""
 
 WARP = frozenset(
-    "shfl vote match activemask redux elect ldmatrix stmatrix movmatrix mma wmma".split()
+    "shfl vote match activemask redux elect ldmatrix stmatrix movmatrix mma wmma wgmma".split()
 )
 """Opcodes that threads of a warp execute together."""
 
@@ -30,7 +30,6 @@ CONTROL = frozenset("bra brx call ret exit trap bar barrier".split()) | WARP
 
 UNMODELLED: dict[str, str] = {
     "tcgen05": "the tensor memory of sm_100 is not modelled",
-    "wgmma": "warpgroup matrix operations are not modelled yet",
     "tensormap": "tensor maps in memory are not modelled",
     "multimem": "several devices are not modelled",
     "tex": "textures are not modelled",

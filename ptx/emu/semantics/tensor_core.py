@@ -94,6 +94,15 @@ def multiply(
     return accumulator
 
 
+def warpgroup_product(
+    a: Array, b: Array, c: Array, type: str, result: str, saturate: bool
+) -> Array:
+    """What wgmma computes: as mma, but 8-bit inputs have a path of their own."""
+    if type not in _NARROW:
+        return multiply(a, b, c, type, result, saturate)
+    return dot_add(a, b, c, MODELS["fp8"], result)
+
+
 def _eight_bit(a: Array, b: Array, c: Array, result: str) -> Array:
     """mma on 8-bit inputs, which sm_90 does in float16: two products from zero, then c added.
 
@@ -134,31 +143,50 @@ def bit_product(a: Array, b: Array, c: Array, operation: str) -> Array:
     return (count + c).astype(np.uint32).view(np.int32)
 
 
-def _exponents(values: Array) -> Array:
-    """The exponent of the leading bit of each value; very small for zero."""
-    exponent = np.frexp(values)[1] - 1
-    return np.where(values == 0, -10000, exponent).astype(np.int64)
+def _heights(values: Array) -> Array:
+    """The power of two of each value's leading bit; 0 for zero."""
+    powers = np.ldexp(0.5, np.frexp(values)[1])
+    return np.where(values == 0, 0.0, powers)
 
 
 def dot_add(a: Array, b: Array, c: Array, model: Model, result: str) -> Array:
-    """One block: all products and the accumulator aligned, cut, added and rounded."""
+    """One block: all products and the accumulator aligned, cut, added and rounded.
+
+    A product is as high as its factors' exponents say, whatever its own leading bit. Scaling by
+    powers of two is exact throughout.
+    """
     products = a[:, :, :, None] * b[:, None, :, :]
-    heights = _exponents(a)[:, :, :, None] + _exponents(b)[:, None, :, :]
-    heights = np.where(products == 0, -10000, heights)
-    top = np.maximum(heights.max(axis=2), _exponents(c))
-    top = np.maximum(top, -9000)
-    unit = top - model.fraction
-    special = ~np.isfinite(c) | ~np.isfinite(products).all(axis=2)
-    scaled = np.trunc(np.ldexp(products, -unit[:, :, None, :])).sum(axis=2)
-    scaled += np.trunc(np.ldexp(c, -unit))
-    total = np.ldexp(scaled, unit)
-    if special.any():
-        total = np.where(special, products.sum(axis=2) + c, total)
+    finite = np.isfinite(a).all() and np.isfinite(b).all() and np.isfinite(c).all()
+    special = None
+    if not finite:
+        special = ~np.isfinite(c) | ~np.isfinite(products).all(axis=2)
+        instead = products.sum(axis=2) + c
+        a, b, c = (np.where(np.isfinite(v), v, 0.0) for v in (a, b, c))
+        products = a[:, :, :, None] * b[:, None, :, :]
+    heights = _heights(a)[:, :, :, None] * _heights(b)[:, None, :, :]
+    top = np.maximum(heights.max(axis=2), _heights(c))
+    top[top == 0] = 1.0
+    scale = 2.0**model.fraction / top
+    products *= scale[:, :, None, :]
+    np.trunc(products, out=products)
+    total = products.sum(axis=2)
+    total += np.trunc(c * scale)
+    total /= scale
+    if special is not None:
+        total = np.where(special, instead, total)
     return narrowed(total, result)
+
+
+_BELOW_F32 = np.uint64(0x1FFFFFFF)
 
 
 def narrowed(total: Array, result: str) -> Array:
     """The sum as the accumulator's type has it, as float64."""
+    size = np.abs(total)
+    if result == "f32" and ((size >= 2.0**-126) | (size == 0)).all() and size.max() < 2.0**128:
+        # In the normal range cutting to float32 is cutting bits.
+        bits = np.ascontiguousarray(total).view(np.uint64) & ~_BELOW_F32
+        return bits.view(np.float64)
     flat = total.ravel()
     form = FORMATS[result]
     rounded = quantised(flat, form, "rz" if result == "f32" else "rn")
