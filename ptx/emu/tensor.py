@@ -272,9 +272,15 @@ def product(
             operation = "and" if "and" in words else "xor"
             total = tensor_core.bit_product(left, right, added, operation)
         else:
+            # Where c is wider than d, sm_90 computes in the type of c and converts.
+            result = "f32" if "f32" in (c_type, d_type) else d_type
+            # wmma on tf32 is done by instructions with k = 4.
+            block = 4 if (words.opcode, a_type) == ("wmma", "tf32") else 0
             total = tensor_core.multiply(
-                left, right, added, a_type, d_type, saturate, words.rounding
+                left, right, added, a_type, result, saturate, words.rounding, block
             )
+            if result != d_type:
+                total = tensor_core.in_half(total)
         held = tensor_core.registers_of(fragment_of(fragments[2], total), d_type)
         for number, out in enumerate(outs):
             out[warps] = held[:, :, number]

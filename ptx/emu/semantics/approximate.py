@@ -128,8 +128,8 @@ def divide(words: Words) -> Meaning:
         else:
             scale = _scale(b, full)
             first, second = a * scale, b * scale
-        result = first * UNIT["rcp"](second)
-        return canonical(flushed(result) if ftz else result)
+        exact = np.multiply(first, UNIT["rcp"](second), dtype=np.float64)
+        return canonical(rounding.to_f32(exact, ftz=ftz))
 
     return same(function, "f32")
 

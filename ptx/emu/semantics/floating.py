@@ -92,12 +92,11 @@ def multiply(words: Words) -> Meaning:
     mode = words.rounding
     if type == "f64":
         return same(modified(words, lambda a, b: mul_f64(a, b, mode)), type)
-    if mode == "rn":
-        if "ftz" in words or "sat" in words:
-            return same(modified(words, np.multiply), type)
+    ftz = "ftz" in words
+    if mode == "rn" and not ftz and "sat" not in words:
         return _plain_f32(np.multiply)
     # The product of two float32 is exact in float64.
-    exact = modified(words, lambda a, b: to_f32(np.multiply(a, b, dtype=np.float64), mode))
+    exact = modified(words, lambda a, b: to_f32(np.multiply(a, b, dtype=np.float64), mode, ftz=ftz))
     return same(exact, type)
 
 
@@ -146,7 +145,8 @@ def fused(words: Words) -> Meaning:
         return same(modified(words, lambda a, b, c: fma_f64(a, b, c, mode)), type, 3)
     if mode == "rn" and "ftz" not in words and "sat" not in words:
         return Meaning(_fma_rn, ("f32",), ("f32",) * 3, _fma_rn_into)
-    return same(modified(words, lambda a, b, c: rounding.fma_f32(a, b, c, mode)), type, 3)
+    ftz = "ftz" in words
+    return same(modified(words, lambda a, b, c: rounding.fma_f32(a, b, c, mode, ftz)), type, 3)
 
 
 def divide(words: Words) -> Meaning:
@@ -160,7 +160,8 @@ def divide(words: Words) -> Meaning:
         )
     if "approx" in words or "full" in words:
         return approximate.divide(words)
-    if mode == "rn":
+    ftz = "ftz" in words
+    if mode == "rn" and not ftz:
         return same(modified(words, np.divide), type)
 
     def function(a: Array, b: Array) -> Array:
@@ -169,7 +170,7 @@ def divide(words: Words) -> Meaning:
         # q by b is exact enough: the residual has the sign of the error of q.
         p, error = rounding.two_product(q, by)
         residual = ((wide - p) - error) * np.sign(by)
-        return to_f32(q, mode, np.where(np.isfinite(q) & (q != 0), residual, 0.0))
+        return to_f32(q, mode, np.where(np.isfinite(q) & (q != 0), residual, 0.0), ftz)
 
     return same(modified(words, function), type)
 
@@ -191,7 +192,7 @@ def root_reciprocal(words: Words) -> Meaning:
         else:
             operation = lambda a: rounding.div_f64(np.ones_like(a), a, mode)  # noqa: E731
         return same(modified(words, operation), type, 1)
-    if mode == "rn":
+    if mode == "rn" and "ftz" not in words:
         # From float64, with its 53 bits, the second rounding is harmless for both.
         exact = np.sqrt if words.opcode == "sqrt" else np.reciprocal
         return same(modified(words, _through_f64(exact)), type, 1)
@@ -206,7 +207,8 @@ def root_reciprocal(words: Words) -> Meaning:
             r = 1.0 / wide
             p, error = rounding.two_product(r, wide)
             residual = ((1.0 - p) - error) * np.sign(wide)
-        return to_f32(r, mode, np.where(np.isfinite(r) & (r != 0), residual, 0.0))
+        error = np.where(np.isfinite(r) & (r != 0), residual, 0.0)
+        return to_f32(r, mode, error, "ftz" in words)
 
     return same(modified(words, function), type, 1)
 

@@ -69,9 +69,9 @@ def _operation(words: Words, count: int, operation: Callable[..., Array]) -> Mea
             error = two_sum(values[0] * values[1], values[2])[1]
             error = np.where(np.isfinite(result), error, 0.0)
         if "ftz" in words:
-            result = np.where(
-                np.abs(result) < FORMATS[form].smallest_normal, np.copysign(0.0, result), result
-            )
+            # What rounds up to the least normal number is none to flush.
+            limit = FORMATS[form].smallest_normal * (1 - 0.5 ** (FORMATS[form].precision + 1))
+            result = np.where(np.abs(result) < limit, np.copysign(0.0, result), result)
         rounded = narrowed(result, form, words.rounding, error)
         if "sat" in words:
             clipped = narrowed(np.clip(widened(rounded, form), 0.0, 1.0), form)

@@ -115,12 +115,22 @@ def overflowed(value: Array, form: Format, mode: str) -> Array:
     return np.where(beyond, np.copysign(limit, value), value)
 
 
-def to_f32(s: Array, mode: str = "rn", error: Array | None = None) -> Array:
-    """float64 with the sign of its error, rounded once to float32."""
-    if mode == "rn" and error is None:
+_F32_UNBOUNDED = Format(24, -900, F32_MAX)
+"""float32 with normal numbers of any size: what is tiny shows after rounding to it."""
+
+
+def to_f32(s: Array, mode: str = "rn", error: Array | None = None, ftz: bool = False) -> Array:
+    """float64 with the sign of its error, rounded once to float32.
+
+    With `ftz` what is less than the least normal number, when rounded to 24 bits, becomes zero.
+    """
+    if mode == "rn" and error is None and not ftz:
         return s.astype(np.float32)
     form = FORMATS["f32"]
-    return overflowed(quantised(s, form, mode, error), form, mode).astype(np.float32)
+    rounded = quantised(s, _F32_UNBOUNDED if ftz else form, mode, error)
+    if ftz:
+        rounded = np.where(np.abs(rounded) < F32_MIN_NORMAL, np.copysign(0.0, rounded), rounded)
+    return overflowed(rounded, form, mode).astype(np.float32)
 
 
 def one_step(value: Array, toward: Array) -> Array:
@@ -291,14 +301,14 @@ def sqrt_f64(a: Array, mode: str) -> Array:
     return np.where(np.isfinite(a) & (a > 0), result, r)
 
 
-def fma_f32(a: Array, b: Array, c: Array, mode: str = "rn") -> Array:
+def fma_f32(a: Array, b: Array, c: Array, mode: str = "rn", ftz: bool = False) -> Array:
     """a * b + c in float32 with one rounding; NaN is numpy's."""
     p = a.astype(np.float64)
     p *= b
     s, error = two_sum(p, c.astype(np.float64))
     finite = np.isfinite(s)
     error = np.where(finite, error, 0.0)
-    result = to_f32(s, mode, error)
+    result = to_f32(s, mode, error, ftz)
     if mode == "rm":
         minus = (s == 0) & (np.signbit(p) | np.signbit(c))
         result = np.where(minus, np.float32(-0.0), result)

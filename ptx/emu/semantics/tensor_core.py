@@ -5,8 +5,7 @@ that published bit-accurate simulators agree on (a truncated fused dot product a
 each block of k, the exact products and the accumulator are aligned to the largest exponent among
 them, cut below a fixed number of fraction bits, added, and the sum is cut to float32 (rounded to
 even for float16). The blocks and bits are those of Hopper; see :data:`MODELS`. Measured on an H200,
-``mma`` on f16, bf16, tf32, fp8, f64 and integers is equal to the bit, but for the m8n8k4 of f16
-with f16 results, where one element in some thousands differs in its last bit.
+every ``mma`` and ``wmma`` is equal to the bit.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptx.emu.semantics import convert, half
-from ptx.emu.semantics.rounding import FORMATS, fma_f32, fma_f64, quantised
+from ptx.emu.semantics.rounding import FORMATS, fma_f32, fma_f64, overflowed, quantised
 from ptx.emu.semantics.rules import Array
-from ptx.emu.semantics.specials import NAN_32
+from ptx.emu.semantics.specials import NAN_32, nan_of_operands
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,10 @@ MODELS: dict[str, Model] = {
 """By input type, for sm_90."""
 
 _NARROW = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
+
+
+def model_of(type: str) -> Model:
+    return MODELS["fp8" if type in _NARROW else type]
 
 
 def elements(registers: Array, type: str) -> Array:
@@ -73,8 +76,12 @@ def multiply(
     result: str,
     saturate: bool = False,
     rounding: str = "rn",
+    block: int = 0,
 ) -> Array:
-    """``(w, m, k)`` by ``(w, k, n)`` plus ``(w, m, n)``; the result as `result` holds it."""
+    """``(w, m, k)`` by ``(w, k, n)`` plus ``(w, m, n)``; the result as `result` holds it.
+
+    `block` products are added at once where that is not the input type's own number.
+    """
     if result == "s32":
         total = a @ b + c
         if saturate:
@@ -86,11 +93,11 @@ def multiply(
         return c
     if type in _NARROW:
         return _eight_bit(a, b, c, result)
-    model = MODELS[type]
+    block = block or MODELS[type].block
     accumulator = c
-    for start in range(0, a.shape[2], model.block):
-        span = slice(start, start + model.block)
-        accumulator = dot_add(a[:, :, span], b[:, span], accumulator, model, result)
+    for start in range(0, a.shape[2], block):
+        span = slice(start, start + block)
+        accumulator = dot_add(a[:, :, span], b[:, span], accumulator, type, result)
     return accumulator
 
 
@@ -100,7 +107,7 @@ def warpgroup_product(
     """What wgmma computes: as mma, but 8-bit inputs have a path of their own."""
     if type not in _NARROW:
         return multiply(a, b, c, type, result, saturate)
-    return dot_add(a, b, c, MODELS["fp8"], result)
+    return dot_add(a, b, c, type, result)
 
 
 def _eight_bit(a: Array, b: Array, c: Array, result: str) -> Array:
@@ -111,27 +118,36 @@ def _eight_bit(a: Array, b: Array, c: Array, result: str) -> Array:
     k = np.arange(a.shape[2])
     accumulator = np.zeros(c.shape)
     for part in (k[k % 4 < 2], k[k % 4 >= 2]):
-        accumulator = dot_add(a[:, :, part], b[:, part], accumulator, MODELS["f16"], result)
+        accumulator = dot_add(a[:, :, part], b[:, part], accumulator, "f16", result)
     if result == "f32":
         return (accumulator.astype(np.float32) + c.astype(np.float32)).astype(np.float64)
-    return narrowed(accumulator + c, result)
+    return in_half(accumulator + c)
 
 
 def quad_product(a: Array, b: Array, c: Array, result: str) -> Array:
-    """mma.m8n8k4 of f16, which sm_90 does by float32 fma: a chain from zero, then c added."""
-    total = np.zeros(c.shape, np.float32)
-    for k in range(a.shape[2]):
-        x, y = np.broadcast_arrays(a[:, :, k, None], b[:, k, None, :])
-        x, y = x.astype(np.float32).ravel(), y.astype(np.float32).ravel()
-        total = fma_f32(x, y, total.ravel()).reshape(c.shape)
+    """mma.m8n8k4 of f16, which sm_90 does by float32 instructions.
+
+    For f32 a chain of fma from zero, then c added; for f16 the sum of the first two products added
+    to c, and that of the last two added to this.
+    """
+
+    def chain(ks: range) -> Array:
+        total = np.zeros(c.shape, np.float32)
+        for k in ks:
+            x, y = np.broadcast_arrays(a[:, :, k, None], b[:, k, None, :])
+            x, y = x.astype(np.float32).ravel(), y.astype(np.float32).ravel()
+            total = fma_f32(x, y, total.ravel()).reshape(c.shape)
+        return total
+
+    single = c.astype(np.float32)
     if result == "f32":
-        return (total + c.astype(np.float32)).astype(np.float64)
-    return narrowed(total.astype(np.float64) + c, result)
+        return (chain(range(4)) + single).astype(np.float64)
+    return in_half((single + chain(range(2)) + chain(range(2, 4))).astype(np.float64))
 
 
 def _fma(a: Array, b: Array, c: Array, mode: str) -> Array:
     x, y, z = (np.ascontiguousarray(v).ravel() for v in np.broadcast_arrays(a, b, c))
-    return fma_f64(x, y, z, mode).reshape(c.shape)
+    return nan_of_operands(fma_f64(x, y, z, mode), (x, y, z)).reshape(c.shape)
 
 
 def bit_product(a: Array, b: Array, c: Array, operation: str) -> Array:
@@ -143,13 +159,14 @@ def bit_product(a: Array, b: Array, c: Array, operation: str) -> Array:
     return (count + c).astype(np.uint32).view(np.int32)
 
 
-def _heights(values: Array) -> Array:
-    """The power of two of each value's leading bit; 0 for zero."""
-    powers = np.ldexp(0.5, np.frexp(values)[1])
+def _heights(values: Array, type: str) -> Array:
+    """The power of two of each value's exponent, which subnormal ones share; 0 for zero."""
+    least = FORMATS[type].least_exponent + 1
+    powers = np.ldexp(0.5, np.maximum(np.frexp(values)[1], least))
     return np.where(values == 0, 0.0, powers)
 
 
-def dot_add(a: Array, b: Array, c: Array, model: Model, result: str) -> Array:
+def dot_add(a: Array, b: Array, c: Array, type: str, result: str) -> Array:
     """One block: all products and the accumulator aligned, cut, added and rounded.
 
     A product is as high as its factors' exponents say, whatever its own leading bit. Scaling by
@@ -163,10 +180,10 @@ def dot_add(a: Array, b: Array, c: Array, model: Model, result: str) -> Array:
         instead = products.sum(axis=2) + c
         a, b, c = (np.where(np.isfinite(v), v, 0.0) for v in (a, b, c))
         products = a[:, :, :, None] * b[:, None, :, :]
-    heights = _heights(a)[:, :, :, None] * _heights(b)[:, None, :, :]
-    top = np.maximum(heights.max(axis=2), _heights(c))
+    heights = _heights(a, type)[:, :, :, None] * _heights(b, type)[:, None, :, :]
+    top = np.maximum(heights.max(axis=2), _heights(c, result))
     top[top == 0] = 1.0
-    scale = 2.0**model.fraction / top
+    scale = 2.0 ** model_of(type).fraction / top
     products *= scale[:, :, None, :]
     np.trunc(products, out=products)
     total = products.sum(axis=2)
@@ -180,6 +197,13 @@ def dot_add(a: Array, b: Array, c: Array, model: Model, result: str) -> Array:
 _BELOW_F32 = np.uint64(0x1FFFFFFF)
 
 
+def in_half(values: Array) -> Array:
+    """Rounded to float16."""
+    form = FORMATS["f16"]
+    flat = values.ravel()
+    return overflowed(quantised(flat, form, "rn"), form, "rn").reshape(values.shape)
+
+
 def narrowed(total: Array, result: str) -> Array:
     """The sum as the accumulator's type has it, as float64."""
     size = np.abs(total)
@@ -189,7 +213,8 @@ def narrowed(total: Array, result: str) -> Array:
         return bits.view(np.float64)
     flat = total.ravel()
     form = FORMATS[result]
-    rounded = quantised(flat, form, "rz" if result == "f32" else "rn")
+    # A negative sum that rounds to zero in float16 loses its sign.
+    rounded = quantised(flat, form, "rz") if result == "f32" else quantised(flat, form, "rn") + 0.0
     beyond = np.abs(rounded) > form.largest
     rounded = np.where(beyond, np.copysign(np.inf, rounded), rounded)
     return rounded.reshape(total.shape)
