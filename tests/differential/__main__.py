@@ -1,0 +1,68 @@
+"""``python -m tests.differential``: assemble, run on a device, compare with what was run before.
+
+assemble FOLDER                     cubins of all programs, for a machine without ptxas
+run FOLDER --device cuda:0 --out DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import ptx
+from tests.differential import answers
+from tests.differential.programs import Images
+from tests.differential.stages import STAGES, failed
+
+
+def assemble(folder: Path, stages: list[str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    images = Images(folder)
+    texts = {text for stage in stages for task in STAGES[stage]() for text in task.texts}
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(images.assemble, sorted(texts)))
+    print(f"{len(texts)} modules")
+
+
+def run(folder: Path, name: str, out: Path, stages: list[str]) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    device, images = ptx.device(name), Images(folder)
+    for stage in stages:
+        begun, count, wrong = time.perf_counter(), 0, 0
+        writer = answers.Writer(out, stage)
+        for task in STAGES[stage]():
+            try:
+                found = task.run(device, images)
+            except Exception as error:
+                found = failed(error)
+                wrong += 1
+                print(f"{stage} {task.name}: {str(error)[:200]}", flush=True)
+            writer.add(task.name, found)
+            images.loaded.clear()
+            count += 1
+            if wrong > 20:
+                break
+        writer.close()
+        seconds = time.perf_counter() - begun
+        print(f"{stage}: {count} tasks, {wrong} failed, {seconds:.1f} s", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.differential")
+    parser.add_argument("verb", choices=("assemble", "run"))
+    parser.add_argument("folder", type=Path, help="of cubins")
+    parser.add_argument("--device", default="emulator")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--stages", default=",".join(STAGES))
+    given = parser.parse_args()
+    stages = given.stages.split(",")
+    if given.verb == "assemble":
+        assemble(given.folder, stages)
+    else:
+        run(given.folder, given.device, given.out, stages)
+
+
+if __name__ == "__main__":
+    main()
