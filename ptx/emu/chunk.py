@@ -18,7 +18,7 @@ from ptx.emu import access, control, steps, warp
 from ptx.emu.barriers import Barriers
 from ptx.emu.bulk import Bulk
 from ptx.emu.clusters import ClusterBarrier
-from ptx.emu.faults import AccessError, EmulatorFault
+from ptx.emu.faults import AccessError, EmulatorFault, Unmodelled
 from ptx.emu.mbarriers import Objects
 from ptx.emu.memory import Array, Memory, Region
 from ptx.emu.program import Decoded, Program, storage_bits
@@ -81,8 +81,9 @@ class Chunk:
         """Counts what another thread might wait for: stores, arrivals, exits."""
         self.at = 0
         self.issued = 0
-        self._steps: list[Step | None] = [None] * len(self.program.code)
+        self._steps: dict[int, Step] = {}
         self._controls: dict[int, Control] = {}
+        self._bind_all()
 
     def start(self, ctas: Array) -> None:
         """Put the threads of as many CTAs at the kernel's first instruction; steps stay bound."""
@@ -176,14 +177,20 @@ class Chunk:
 
     # ------------------------------------------------------------ binding
 
-    def step(self, at: int) -> Step:
-        """The step of an instruction that is no control instruction, guard and checks included."""
-        step = self._steps[at]
-        if step is None:
-            decoded = self.program.code[at]
-            step = self._guard(decoded, self._follow(decoded, self._bind(decoded)))
-            self._steps[at] = step
-        return step
+    def _bind_all(self) -> None:
+        """Bind every instruction, so that what is not modelled is refused before anything runs."""
+        for decoded in self.program.code:
+            try:
+                if self.program.is_control[decoded.at]:
+                    self._controls[decoded.at] = self._control(decoded)
+                else:
+                    step = self._guard(decoded, self._follow(decoded, self._bind(decoded)))
+                    self._steps[decoded.at] = step
+            except Unmodelled as error:
+                if error.place is None and decoded.instruction.place is not None:
+                    text = f"{error.message}\n  {decoded.instruction}"
+                    raise Unmodelled(text, decoded.instruction.place) from error
+                raise
 
     def _bind(self, decoded: Decoded) -> Step:
         if decoded.words.opcode == "mov" and any(
@@ -237,21 +244,18 @@ class Chunk:
         slot = self.program.slot_of(decoded, reg)
         return [slot] if slot in self.program.doubtful else []
 
-    def control(self, at: int) -> Control:
-        if at not in self._controls:
-            decoded = self.program.code[at]
-            made = control.bind(self, decoded)
-            doubted = self._doubted_guard(decoded)
-            if doubted:
-                check = self.checked(lambda lanes: None, doubted)
-                inner = made
+    def _control(self, decoded: Decoded) -> Control:
+        made = control.bind(self, decoded)
+        doubted = self._doubted_guard(decoded)
+        if not doubted:
+            return made
+        check = self.checked(lambda lanes: None, doubted)
 
-                def made(group: Group) -> int | None:
-                    check(group.lanes)
-                    return inner(group)
+        def run(group: Group) -> int | None:
+            check(group.lanes)
+            return made(group)
 
-            self._controls[at] = made
-        return self._controls[at]
+        return run
 
     # ------------------------------------------------------------ running
 
@@ -313,8 +317,7 @@ class Chunk:
             end = stop[at]
             for number in range(at, end):
                 self.at = number
-                step = code_steps[number] or self.step(number)
-                step(lanes)
+                code_steps[number](lanes)
             self.issued += end - at + 1
             if self.issued > self.launch.step_limit:
                 raise AccessError(
@@ -325,7 +328,7 @@ class Chunk:
             if is_control[end]:
                 self.at = end
                 group.at = end
-                following = self.control(end)(group)
+                following = self._controls[end](group)
                 if following is None:
                     return
                 group.at = following

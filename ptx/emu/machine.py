@@ -210,6 +210,10 @@ def launch(
     kernel = module.functions[function] if isinstance(function, str) else function
     memory = memory if memory is not None else Memory()
     program = image_of(module, memory).program(kernel)
+    declared = kernel.directive("reqnctapercluster")
+    if cluster is None and declared:
+        x, y, z = (*declared, 1, 1)[:3]
+        cluster = x, y, z
     _check_shape(kernel, grid, block, cluster)
     if len(param_bytes) < program.parameter_bytes:
         raise EmulatorFault(

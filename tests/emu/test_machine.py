@@ -520,8 +520,26 @@ def test_cp_async_arrives_when_waited_for() -> None:
 
 
 def test_what_is_not_modelled_is_refused_before_anything_runs() -> None:
-    with pytest.raises(Unmodelled, match="test.ptx:11.*vset"):
-        run("vset2.s32.s32.eq %r0, %r1, %r2, %r3;")
+    memory = Memory()
+    address = memory.allocate(4)
+    with pytest.raises(Unmodelled, match="test.ptx:13.*vset2.*video instructions") as caught:
+        run(
+            "ld.param.u64 %rd0, [p0];\nst.global.u32 [%rd0], %i;\n"
+            "vset2.s32.s32.eq %r0, %r1, %r2, %r3;",
+            [address],
+            memory=memory,
+        )
+    assert caught.value.place is not None and caught.value.place.line == 13
+    # Nor does an instruction that the machine refuses only when it is bound.
+    with pytest.raises(Unmodelled, match="test.ptx:13"):
+        run(
+            "ld.param.u64 %rd0, [p0];\nst.global.u32 [%rd0], %i;\n"
+            "ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32 {%r0}, [%r1];",
+            [address],
+            memory=memory,
+        )
+    region = next(iter(memory.regions()))
+    assert not region.state[:4].any()
 
 
 def test_launch_shapes_are_checked() -> None:
