@@ -7,5 +7,6 @@
 from ptx.emu.faults import KINDS, EmulatorFault, Unmodelled
 from ptx.emu.machine import launch
 from ptx.emu.memory import Memory
+from ptx.emu.report import Report
 
-__all__ = ["KINDS", "EmulatorFault", "Memory", "Unmodelled", "launch"]
+__all__ = ["KINDS", "EmulatorFault", "Memory", "Report", "Unmodelled", "launch"]

@@ -220,11 +220,24 @@ def _who(chunk: Chunk, lanes: Lanes, positions: Array) -> Array:
     return everyone[positions] if len(positions) else everyone
 
 
+def _count(chunk: Chunk, parts: list[Part], nbytes: int, lanes: Lanes) -> None:
+    """Tell the report, if there is one, of an access to global or shared memory."""
+    counts = chunk.launch.counts
+    if counts is None:
+        return
+    for region, offsets, positions in parts:
+        shared = region is chunk.shared
+        if shared or region.base:
+            who = _who(chunk, lanes, positions)
+            counts.access(chunk, offsets + region.base, nbytes, who, shared)
+
+
 def load_cells(space: Space, at: Array, nbytes: int, lanes: Lanes, plain: bool = True) -> Array:
     """The bytes at each address, one cell each; `plain` accesses can race."""
     chunk = space.chunk
     races = chunk.races if plain else None
     parts = space.locate(at, nbytes, lanes)
+    _count(chunk, parts, nbytes, lanes)
     if len(parts) == 1:
         region, offsets, _ = parts[0]
         if races is not None and region is chunk.shared:
@@ -247,7 +260,9 @@ def store_cells(
 ) -> None:
     chunk = space.chunk
     races = chunk.races if plain else None
-    for region, offsets, positions in space.locate(at, nbytes, lanes):
+    parts = space.locate(at, nbytes, lanes)
+    _count(chunk, parts, nbytes, lanes)
+    for region, offsets, positions in parts:
         chosen = cells if not len(positions) else cells[positions]
         try:
             if races is not None and region is chunk.shared:

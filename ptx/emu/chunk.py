@@ -324,7 +324,7 @@ class Chunk:
                     "step-limit", f"more than {self.launch.step_limit} steps were executed"
                 )
             if report is not None:
-                report.add(at, end + is_control[end] if end < len(stop) else end, self.size(lanes))
+                report.run(self, at, end + is_control[end], lanes)
             if is_control[end]:
                 self.at = end
                 group.at = end
@@ -351,6 +351,9 @@ class Chunk:
 
     def met(self, lanes: Lanes, key: Any = None) -> None:
         """Threads have passed a barrier together; `key` names the barrier where others arrived."""
+        if self.launch.counts is not None:
+            passed = len(self.ctas) if lanes is None else len(np.unique(self.cta_of[lanes]))
+            self.launch.counts.barriers += passed
         if self.races is None:
             return
         if lanes is None:

@@ -14,6 +14,7 @@ from ptx.emu.chunk import Chunk
 from ptx.emu.faults import EmulatorFault, Unmodelled
 from ptx.emu.memory import VALID, Array, Memory, Region
 from ptx.emu.program import Decoded, Program
+from ptx.emu.report import Counts, Report
 from ptx.emu.semantics.rules import dtype_of
 from ptx.emu.steps import constant
 from ptx.ir import Function, Imm, Module, Symbol, Variable
@@ -153,7 +154,7 @@ class Launch:
         self.shared_bytes = program.dynamic_offset + dynamic_shared_bytes
         self.threads_per_cta = block[0] * block[1] * block[2]
         self.number = next(_launches)
-        self.counts: Any = None
+        self.counts: Counts | None = None
         self.parameters = Region(0, len(parameters), "kernel parameters", read_only=True)
         self.parameters.data[: len(parameters)] = np.frombuffer(parameters, np.uint8)
         self.parameters.state[: len(parameters)] = VALID
@@ -181,6 +182,8 @@ class Launch:
 
     def diverged(self, decoded: Decoded) -> None:
         """A branch has parted a group."""
+        if self.counts is not None:
+            self.counts.diverged[decoded.at] += 1
 
 
 def launch(
@@ -198,8 +201,8 @@ def launch(
     races: bool = True,
     report: bool = False,
     progress: Callable[[int, int], None] | None = None,
-) -> None:
-    """Run a kernel of `module` over a grid, to its end.
+) -> Report | None:
+    """Run a kernel of `module` over a grid, to its end; with ``report=True`` give what it did.
 
     `param_bytes` is the parameter space, laid out as the driver lays it out; `shared_bytes` is
     dynamic shared memory; `step_limit` bounds the instructions that groups of threads issue;
@@ -234,6 +237,8 @@ def launch(
         Order(order),
         races,
     )
+    if report:
+        running.counts = Counts(program)
     ctas = running.ctas()
     size = running.cluster_size
     ctas = running.order.clusters(ctas.reshape(-1, size)).reshape(-1)
@@ -247,6 +252,7 @@ def launch(
         chunk.run()
         if progress is not None:
             progress(start + len(some), len(ctas))
+    return running.counts.report() if running.counts is not None else None
 
 
 def _check_shape(kernel: Function, grid: Dim, block: Dim, cluster: Dim | None) -> None:
