@@ -137,6 +137,8 @@ class ArgumentBlock:
             return partial(struct.Struct(f"<{len(names)}Q").pack_into, self.buffer, offsets[0])
         words: Any = memoryview(self.buffer).cast("B").cast("Q")
         places = [offset // 8 for offset in offsets]
+        if len(places) == 3:
+            return _writing_three(words, *places)
 
         def write(*addresses: int) -> None:
             for place, address in zip(places, addresses, strict=True):
@@ -177,6 +179,17 @@ class ArgumentBlock:
         if not self.params:
             return "it has no parameters"
         return "its parameters: " + ", ".join(f"{p.name} ({_declared(p)})" for p in self.params)
+
+
+def _writing_three(words: Any, first: int, second: int, third: int) -> Callable[..., None]:
+    """Spelled out, since most products have three pointers and this runs at each launch."""
+
+    def write(a: int, b: int, c: int) -> None:
+        words[first] = a
+        words[second] = b
+        words[third] = c
+
+    return write
 
 
 def _declared(param: Parameter) -> str:

@@ -389,14 +389,14 @@ class Function:
                 raise LaunchError(api.dead)
             failed, current = get_current()
             try:
-                if failed == 0 and int(current) == value:
+                if not failed and int(current) == value:
                     result = run()
                 else:
                     with context.current():
                         result = run()
             except ValueError as error:
                 raise api.unknown(error, site) from error
-            if result[0] != 0:
+            if result[0]:
                 raise api.error(int(result[0]), site)
 
         return launch

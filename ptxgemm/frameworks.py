@@ -301,9 +301,11 @@ class Jax:
         return ptx.device(layout.device).empty(shape, layout.dtype)
 
     def returned(self, result: Any) -> Any:
-        if isinstance(result, Array):
-            result.device.synchronize()  # type: ignore[attr-defined]
-        return self.jax.numpy.asarray(result)
+        if not isinstance(result, Array):
+            return self.jax.numpy.asarray(result)
+        result.device.synchronize()  # type: ignore[attr-defined]
+        # JAX does not keep alive what it sees through the interface: it takes a copy.
+        return self.jax.numpy.array(result, copy=True).block_until_ready()
 
 
 # ---------------------------------------------------------------- everything else

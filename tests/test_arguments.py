@@ -390,6 +390,31 @@ def test_setting_one_by_name() -> None:
         one.set({"z": 1})
 
 
+@pytest.mark.parametrize(
+    ("types", "names", "wanted"),
+    [
+        (("u64", "u64", "u64", "u32"), "abc", "<QQQI"),
+        (("u32", "u64", "f32", "u64", "u64"), "bde", "<I4xQf4xQQ"),
+        (("u64", "u32", "u64", "u32", "u64", "u64"), "fcea", "<QI4xQI4xQQ"),
+        (("u32", "u64", "u64"), "cb", "<I4xQQ"),
+    ],
+)
+def test_addresses_alone(types: Any, names: str, wanted: str) -> None:
+    one = block(*types)
+    values = list(range(1, 1 + len(types)))
+    one.write([float(v) if t == "f32" else v for t, v in zip(types, values, strict=True)])
+    moved = [(1 << 63) + place for place in range(len(names))]
+    for name, address in zip(names, moved, strict=True):
+        values["abcdef".index(name)] = address
+    one.at(*names)(*moved)
+    assert one.data == struct.pack(wanted, *values)
+
+
+def test_what_takes_no_address() -> None:
+    with pytest.raises(TypeError, match="k: b does not take an address"):
+        block("u64", "u32").at("a", "b")
+
+
 def test_a_block_keeps_no_array_alive() -> None:
     home = Home()
     one = ArgumentBlock("k", (Parameter("u64", "x"),), home)

@@ -320,6 +320,29 @@ def test_a_prepared_launch(fake: FakeDriver, no_ptxas: None) -> None:
     assert len(fake.launches) == launches
 
 
+def test_a_prepared_launch_at_other_addresses(fake: FakeDriver, no_ptxas: None) -> None:
+    loaded = ptx.device("cuda:0").load(AXPY)
+    launch = loaded["axpy"].prepare(4, 256, {"n": 8, "a": 2.0, "x": 0, "y": 0}).at("y", "x")
+    for x, y in ((16, 20), (32, 24)):
+        launch(y, x)
+        assert parameters(fake) == (8, 2.0, x, y)
+    loaded.unload()
+    with pytest.raises(LaunchError, match="the module of axpy has been unloaded"):
+        launch(16, 16)
+
+
+def test_one_stream_waits_for_another(fake: FakeDriver, toy: Device) -> None:
+    where = ptx.device("cuda:0")
+    first, second = where.stream(), where.stream()
+    handles = [where.backend.handle_of(stream) for stream in (None, first, second.handle)]
+    assert handles == [0, first.handle, second.handle]
+    where.backend.order(first.handle, second.handle)
+    ((_, marked),) = fake.of("cuEventRecord")
+    ((waiting, _, _),) = fake.of("cuStreamWaitEvent")
+    assert (int(waiting), int(marked)) == (first.handle, second.handle)
+    assert toy.backend.handle_of(toy.stream()) == toy.backend.handle_of(None) == 0
+
+
 def test_nothing_of_a_launch_keeps_its_arrays(fake: FakeDriver, no_ptxas: None) -> None:
     where = ptx.device("cuda:0")
     axpy = where.load(AXPY)["axpy"]

@@ -127,7 +127,8 @@ def test_torch_on_the_cpu() -> None:
 
 def test_jax_on_the_cpu() -> None:
     jax = pytest.importorskip("jax")
-    a, b = jax.numpy.ones((4, 3), "float32"), jax.numpy.ones((3, 5), "float32")
+    cpu = jax.devices("cpu")[0]
+    a, b = (jax.device_put(np.ones(shape, "f4"), cpu) for shape in ((4, 3), (3, 5)))
     result = ptxgemm.matmul(a, b, device="emulator")
     assert isinstance(result, jax.Array) and (result == 3).all()
     with pytest.raises(ValueError, match="out is read-only"):
