@@ -307,6 +307,17 @@ class Kernel:
         self._variables.append(Variable(space, held, name, shape, align, place=place))
         return Symbol(name, 0, space)
 
+    def alignment(self, variable: Symbol) -> int | None:
+        """The alignment in bytes that a variable of this kernel is declared with."""
+        for one in (*self._variables, *self._externals):
+            if one.name == variable.name:
+                return one.alignment
+        return None
+
+    def here(self) -> Place:
+        """The author's line that runs now, for errors of what is built on a kernel."""
+        return self._emitter.here()
+
     # ------------------------------------------------------------ parameters
 
     def params(self) -> tuple[Any, ...]:

@@ -159,6 +159,70 @@ def mma_m8n8k4_fragment(operand: str, layout: str = "row", bits: int = 16) -> Fr
     return _fragment(f"m8n8k4 c of {bits} bits", 8, 8, bits, 8, place_c)
 
 
+# ---------------------------------------------------------------- wmma
+
+ELEMENT_BITS = {
+    "b1": 1, "s4": 4, "u4": 4, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "f16": 16, "bf16": 16,
+    "tf32": 32, "f32": 32, "s32": 32, "f64": 64,
+}  # fmt: skip
+"""Width of an element of a fragment."""
+WMMA_F16_INPUTS = 16
+"""Elements that a lane holds of an f16 A or B of wmma, whatever the shape: some are held again."""
+
+
+@cache
+def wmma_fragment(shape: str, operand: str, type: str) -> Fragment:
+    """Operand ``"a"``, ``"b"`` or ``"c"`` (also d) of ``wmma`` with elements of `type`.
+
+    The manual leaves it unspecified, and it may differ from one architecture to the next: this is
+    where ``ptxas`` 13.0 puts the elements on sm_90, read off the machine code of every load, and
+    it is the same for row and column layouts. Rows and columns follow ``mma``: blocks of 16 rows
+    of A or C and of 8 columns of B, one after another. m8n32k16 is computed as the transpose of
+    m32n8k16; f16 inputs are repeated until they fill 16 elements.
+    """
+    m, n, k = shape_of(shape)
+    bits = ELEMENT_BITS[type]
+    name = f"wmma {shape} {operand} of {type}"
+    if m == 8 and n == 32:
+        swapped = {"a": "b", "b": "a", "c": "c"}[operand]
+        turned = wmma_fragment(f"m32n8k{k}", swapped, type)
+        places = tuple(tuple((c, r) for r, c in held) for held in turned.places)
+        return Fragment(name, turned.columns, turned.rows, bits, places)
+    rows, columns = {"a": (m, k), "b": (k, n), "c": (m, n)}[operand]
+    parts = [
+        (row, column)
+        for row in range(0, rows, 16 if operand == "a" else rows)
+        for column in range(0, columns, columns if operand == "a" else 8)
+    ]
+    height, width = (min(m, 16), k) if operand == "a" else (rows, 8)
+    own = {"a": f"m{height}n8k{k}", "b": f"m8n8k{k}", "c": f"m{m}n8k{k}"}[operand]
+    part = mma_fragment(own, operand, bits)
+    assert (part.rows, part.columns) == (height, width)
+    held = tuple(
+        tuple((row + r, column + c) for row, column in parts for r, c in places)
+        for places in part.places
+    )
+    if type == "f16" and operand != "c":
+        held = tuple(places * (WMMA_F16_INPUTS // len(places)) for places in held)
+    return Fragment(name, rows, columns, bits, held)
+
+
+@cache
+def wmma_alignment(shape: str, operand: str, type: str, layout: str) -> int:
+    """Bytes that base and stride of ``wmma.load`` and ``wmma.store`` must be multiples of.
+
+    The manual wants every row (or column) to begin at a multiple of the fragment's bytes in one
+    lane (PTX ISA 9.7.14.2): 32 for f16 inputs. Rows shorter than that, which PTX's own default
+    stride sets side by side, count with their length.
+    """
+    map = wmma_fragment(shape, operand, type)
+    line = map.columns if layout == "row" else map.rows
+    return min(map.elements, line) * map.bits // 8
+
+
+# ---------------------------------------------------------------- ldmatrix, stmatrix, movmatrix
+
+
 @cache
 def ldmatrix_fragment(transposed: bool = False) -> Fragment:
     """One 8x8 matrix of 16-bit elements as ``ldmatrix`` and ``stmatrix`` spread it over a warp."""

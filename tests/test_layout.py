@@ -18,6 +18,7 @@ USES = {
     "types": set(),
     "targets": set(),
     "layouts": set(),
+    "pictures": {"layouts"},
     "cache": set(),
     "loops": {"dominance"},
     "names": set(),
@@ -45,6 +46,9 @@ USES = {
     "emission": {"operators"},
     "parameters": {"ir", "names"},
     "builder": {"checker", "emission", "parameters"},
+    "encoding": set(),
+    "lane_access": {"ir", "layouts"},
+    "fragments": {"builder", "encoding", "lane_access"},
     "assembler": {"text", "toolchain", "cache", "elf"},
     "sass": {"assembler", "loops"},
     "emu": {"operands", "tensormap", "geometry"},
@@ -53,7 +57,7 @@ USES = {
     "gpu": {"driver", "geometry"},
     "tensormap": {"errors"},
     "devices": {"emu", "gpu", "tensormap", "assembler", "arguments"},
-    "commands": {"builder", "devices", "sass"},
+    "commands": {"builder", "devices", "sass", "pictures"},
 }
 """What each part of ``ptx`` builds on; it may import these and all that they build on."""
 

@@ -1,8 +1,8 @@
 """Matrix instructions of a warp: ldmatrix, stmatrix, movmatrix, mma, wmma (section 9.7.14).
 
-All threads of a warp execute them together; a warp with fewer than 32 threads cannot. Fragments of
-``mma`` lie as the manual draws them. Those of ``wmma`` are the implementation's own: element i of
-lane l is the element ``(elements * l + i) mod (rows * columns)`` of the matrix by rows.
+All threads of a warp execute them together; a warp with fewer than 32 threads cannot. Fragments lie
+as :mod:`ptx.layouts` says: those of ``mma`` as the manual draws them, those of ``wmma``, which it
+leaves open, as on sm_90.
 """
 
 from __future__ import annotations
@@ -331,19 +331,8 @@ def _quad_products(
 # ---------------------------------------------------------------- wmma
 
 
-@cache
-def wmma_fragment(rows: int, columns: int, elements: int, bits: int) -> layouts.Fragment:
-    """The emulator's own fragment; A and B of 16 bits are held twice where they fill more."""
-    table = tuple(
-        tuple(divmod((elements * lane + i) % (rows * columns), columns) for i in range(elements))
-        for lane in range(WARP)
-    )
-    return layouts.Fragment(f"wmma {rows}x{columns}", rows, columns, bits, table)
-
-
-def _wmma_shape(decoded: Decoded, operand: str) -> tuple[int, int]:
-    m, n, k = layouts.shape_of(decoded.words.one_of(_SHAPES))
-    return {"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}[operand]
+def _wmma_fragment(decoded: Decoded, operand: str, type: str) -> layouts.Fragment:
+    return layouts.wmma_fragment(decoded.words.one_of(_SHAPES), operand, type)
 
 
 def _wmma(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
@@ -357,21 +346,13 @@ def _wmma(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
         # wmma.mma.dtype.ctype: the inputs are f16.
         named = [named[0], "f16", "f16", named[1]]
     d_type, a_type, b_type, c_type = named
-    operands = decoded.operands
-    fragments = []
-    for operand, letter, type in zip(operands[1:4], "abc", (a_type, b_type, c_type), strict=True):
-        rows, columns = _wmma_shape(decoded, letter)
-        bits = input_bits(type, False) if letter != "c" else types.bits(type)
-        registers = len(vector_operands(operand))
-        per = max(1, 32 // bits)
-        fragments.append(wmma_fragment(rows, columns, registers * per, bits))
-    return product(
-        chunk,
-        decoded,
-        (operands[0], operands[1], operands[2], operands[3]),
-        (d_type, a_type, b_type, c_type),
-        (fragments[0], fragments[1], fragments[2]),
+    d, a, b, c = decoded.operands[:4]
+    fragments = (
+        _wmma_fragment(decoded, "a", a_type),
+        _wmma_fragment(decoded, "b", b_type),
+        _wmma_fragment(decoded, "c", c_type),
     )
+    return product(chunk, decoded, (d, a, b, c), (d_type, a_type, b_type, c_type), fragments)
 
 
 def _wmma_access(
@@ -383,6 +364,9 @@ def _wmma_access(
 ) -> Callable[[Array], Array]:
     """The byte address of each element of the matrix, ``(warps, rows, columns)``, in bits."""
     by_row = "row" in decoded.words
+    shape, layout = decoded.words.one_of(_SHAPES), "row" if by_row else "col"
+    operand = "c" if "store" in decoded.words else decoded.words.one_of("a b c")
+    alignment = layouts.wmma_alignment(shape, operand, decoded.words.type, layout)
     where = addresses(chunk, decoded, address)
     stride = steps.read(chunk, decoded, rest[0], "u32") if rest else None
     rows, columns = np.arange(fragment.rows), np.arange(fragment.columns)
@@ -404,6 +388,14 @@ def _wmma_access(
                     f"the threads of a warp give different values for the {name}",
                     lane=int(warps[np.argmax(differs), 0]),
                 )
+        for name, values in (("address", base * 8), ("stride", pitch * fragment.bits)):
+            off = values[:, 0] % (8 * alignment) != 0
+            if off.any():
+                raise AccessError(
+                    "misaligned",
+                    f"the {name} of this wmma access must be a multiple of {alignment} bytes",
+                    lane=int(warps[np.argmax(off), 0]),
+                )
         outer, inner = (rows[:, None], columns) if by_row else (columns, rows[:, None])
         element = outer * pitch[:, :1, None] + inner
         found: Array = base[:, :1, None] * 8 + element * fragment.bits
@@ -418,9 +410,8 @@ def _wmma_load(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     type = words.type
     destination, address, *rest = decoded.operands
     outs = [steps.target(chunk, decoded, o, _held_in(type)) for o in vector_operands(destination)]
-    bits = input_bits(type, False) if letter != "c" else types.bits(type)
-    per = max(1, 32 // bits)
-    fragment = wmma_fragment(*_wmma_shape(decoded, letter), len(outs) * per, bits)
+    fragment = _wmma_fragment(decoded, letter, type)
+    bits = fragment.bits
     where = _wmma_access(chunk, decoded, fragment, address, tuple(rest))
     space = operand_space(chunk, decoded, address, space_of(decoded))
     nbytes = max(1, bits // 8)
@@ -452,12 +443,10 @@ def _wmma_store(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     type = decoded.words.type
     address, value, *rest = decoded.operands
     registers = sources(chunk, decoded, value, _held_in(type))
-    bits = types.bits(type)
-    per = max(1, 32 // bits)
-    fragment = wmma_fragment(*_wmma_shape(decoded, "d"), len(registers) * per, bits)
+    fragment = _wmma_fragment(decoded, "c", type)
     where = _wmma_access(chunk, decoded, fragment, address, tuple(rest))
     space = operand_space(chunk, decoded, address, space_of(decoded))
-    nbytes = bits // 8
+    nbytes = fragment.bits // 8
 
     def action(warps: Array) -> None:
         held = gathered(registers, warps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from ptx import types
+from ptx import layouts, types
 from ptx.controlflow import Access, Flow
 from ptx.ir import Imm, Instruction, Reg, Special, Symbol, Variable
 from ptx.isa import Variant
@@ -21,6 +21,9 @@ def access_bytes(variant: Variant) -> int:
     opcode, words = variant.opcode, variant.words
     if opcode in ("ldmatrix", "stmatrix"):
         return 16
+    if opcode == "wmma" and "mma" not in words:
+        operand = "c" if words[2] == "d" else words[2]
+        return layouts.wmma_alignment(words[6], operand, words[-1], words[5])
     if opcode not in ("ld", "ldu", "st", "atom", "red"):
         return 0
     for slot in variant.slots:
@@ -83,6 +86,39 @@ def misaligned(view: View) -> Findings:
                 f"but {instruction.op} accesses {size} bytes and must be aligned to them"
                 + (_ASSUMING if value.assumed else ""),
                 certain=not value.assumed,
+            )
+
+
+@rule(
+    "misaligned-stride",
+    """The stride of `wmma.load` or `wmma.store` is no multiple of the fragment's bytes in one lane,
+    so that not every row (or column) begins at a multiple of them, as the manual wants (9.7.14.2):
+    32 bytes for f16 inputs of m16n16k16, so a stride that is a multiple of 16. ptxas says
+    nothing.""",
+    bad="""
+ld.param.u64 %rd1, [p];
+wmma.load.a.sync.aligned.row.m16n16k16.s8 {%r1, %r2}, [%rd1], 20;  // here
+ret;
+""",
+    good="""
+ld.param.u64 %rd1, [p];
+wmma.load.a.sync.aligned.row.m16n16k16.s8 {%r1, %r2}, [%rd1], 24;
+ret;
+""",
+)
+def misaligned_stride(view: View) -> Findings:
+    for _, instruction in view.flow.of("wmma"):
+        variant = instruction.variant
+        stride = instruction.operands[-1]
+        if variant is None or not access_bytes(variant) or not isinstance(stride, Imm):
+            continue
+        size, type = access_bytes(variant), variant.words[-1]
+        step = int(stride.value) * layouts.ELEMENT_BITS[type]
+        if step % (8 * size):
+            yield at(
+                instruction,
+                f"rows lie {stride} elements of .{type} apart, {step / 8:g} bytes, but each must "
+                f"begin at a multiple of {size}",
             )
 
 
