@@ -23,7 +23,6 @@ from ptxgemm.calls import Call, bound, known, manner, multiply, run, signature
 from ptxgemm.frameworks import family_of
 from ptxgemm.kernels import simt
 from ptxgemm.problem import describe
-from ptxgemm.select import Scalars
 from ptxgemm.shape import SEED, Shape
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ class Plan:
         self.kernel: LoadedKernel | None = None
         """What was chosen; its ``info`` has registers and spills. None of an empty product."""
         if self.problem.size:
-            launcher = bound(self.device, self.problem, Scalars(asked.alpha, asked.beta))
+            launcher = bound(self.device, self.problem, asked.terms())
             self.kernel = launcher.kernel
         self._seen: Any = None
         self._call: Call | None = None

@@ -13,7 +13,7 @@ from ptxgemm.arrays import HOST, Layout, Operand, contiguous, share_memory
 from ptxgemm.frameworks import SIGNATURES, Family, family_of
 from ptxgemm.launching import Go, Launcher, notice
 from ptxgemm.problem import Problem, describe
-from ptxgemm.select import CANDIDATES, Scalars
+from ptxgemm.select import CANDIDATES, Terms
 from ptxgemm.staging import Staged, stage
 
 KEPT = 4096
@@ -30,6 +30,9 @@ class Manner:
     transpose_b: bool
     tail: Any
     device: Any
+
+    def terms(self, low: int = 0, in_place: bool = False) -> Terms:
+        return Terms(self.alpha, self.beta, low, in_place, self.tail)
 
 
 @lru_cache(maxsize=1024)
@@ -92,8 +95,8 @@ class Call:
         key = (a | b | c | d) & 15, same, stream
         go = self._ready.get(key)
         if go is None:
-            scalars = Scalars(self.manner.alpha, self.manner.beta, *key[:2])
-            go = self._ready[key] = bound(self.where, self.problem, scalars).on(stream)
+            terms = self.manner.terms(*key[:2])
+            go = self._ready[key] = bound(self.where, self.problem, terms).on(stream)
         go(a, b, c, d)
 
     def is_in_place(self, a: int, b: int, c: int, d: int) -> bool:
@@ -128,8 +131,8 @@ def in_place(reads: tuple[tuple[int, Layout | None], ...], out: tuple[int, Layou
 
 
 @lru_cache(maxsize=4096)
-def bound(where: Device, problem: Problem, scalars: Scalars) -> Launcher:
-    return Launcher(where, problem, scalars)
+def bound(where: Device, problem: Problem, terms: Terms) -> Launcher:
+    return Launcher(where, problem, terms)
 
 
 _CALLS: dict[Hashable, Call] = {}
@@ -313,6 +316,6 @@ def computed(
         moved = problem_of({name: copy.layout for name, copy in copies.items()}, manner)
         a, b, c = (copies[name].pointer if name in copies else 0 for name in "abc")
         low = (a | b | c | result.pointer) & 15
-        launcher = bound(where, moved, Scalars(manner.alpha, manner.beta, low))
+        launcher = bound(where, moved, manner.terms(low))
         launcher.on(where.backend.handle_of(stream))(a, b, c, result.pointer)
     return result.numpy()

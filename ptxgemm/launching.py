@@ -15,7 +15,7 @@ from ptx.devices import Device
 from ptx.errors import LaunchError
 from ptxgemm.arrays import BYTES
 from ptxgemm.problem import Problem
-from ptxgemm.select import Choice, Scalars, load, select
+from ptxgemm.select import Choice, Terms, load, select
 
 Go = Callable[[int, int, int, int], None]
 
@@ -32,15 +32,15 @@ LIMIT_SECONDS = 120.0
 class Launcher:
     """One product, at whatever addresses; built once, kept by its callers."""
 
-    def __init__(self, where: Device, problem: Problem, scalars: Scalars) -> None:
+    def __init__(self, where: Device, problem: Problem, terms: Terms) -> None:
         one, starts = problem.simplified.parts
-        if not scalars.alpha:
+        if not terms.alpha:
             one = replace(one, k=0)  # then A and B are not read, whatever they hold
         if not one.k:
-            scalars = replace(scalars, alpha=0.0)
+            terms = replace(terms, alpha=0.0)
         self.where = where
         self.problem = one
-        self.choice: Choice = select(one, scalars)
+        self.choice: Choice = select(one, terms)
         self.kernel = load(where, self.choice.kernel, one.c is not None)
         item = BYTES[one.dtype]
         self._starts = tuple(tuple(n * item for n in start) for start in starts)

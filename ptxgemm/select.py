@@ -22,14 +22,16 @@ Kernel = general.General | Prefetch
 
 
 @dataclass(frozen=True)
-class Scalars:
-    """``alpha`` and ``beta``, and how far the lowest address in use is from a multiple of 16."""
+class Terms:
+    """What a choice depends on beside the product: numbers, addresses, and what was asked for."""
 
     alpha: float
     beta: float
     low: int = 0
+    """The lowest four bits of all addresses together: 0 where all are multiples of 16."""
     in_place: bool = False
     """Whether C is D itself."""
+    tail: Any = "auto"
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,10 @@ class Choice:
     """What a CTA does one after another, for an estimate of the emulator's time."""
 
 
-def select(problem: Problem, scalars: Scalars) -> Choice:
+def select(problem: Problem, terms: Terms) -> Choice:
     """The kernel for a product with one batch axis. Raises ValueError for one beyond a grid."""
     for candidate in CANDIDATES[problem.dtype]:
-        choice = candidate(problem, scalars)
+        choice = candidate(problem, terms)
         if choice is not None:
             return choice
     raise ValueError(
@@ -58,27 +60,27 @@ def select(problem: Problem, scalars: Scalars) -> Choice:
     )
 
 
-def _tiled(problem: Problem, scalars: Scalars) -> Choice | None:
+def _tiled(problem: Problem, terms: Terms) -> Choice | None:
     """The SGEMM of whole tiles, on rows without gaps."""
     m, n, k = problem.m, problem.n, problem.k
     whole = m % SEED.cta_m == n % SEED.cta_n == k % SEED.cta_k == 0 and k > 0
     rows = ((problem.a, k), (problem.b, n), (problem.d, n))
     dense = all(x.column == 1 and x.row == pitch for x, pitch in rows)
-    if not whole or not dense or problem.batch != (1,) or scalars.low:
+    if not whole or not dense or problem.batch != (1,) or terms.low:
         return None
-    if problem.c is not None and not scalars.in_place:
+    if problem.c is not None and not terms.in_place:
         return None
     return Choice(
         "peeled",
         (m // SEED.cta_m) * (n // SEED.cta_n),
         SEED.threads,
-        {"n": n, "k": k, "alpha": scalars.alpha, "beta": scalars.beta},
+        {"n": n, "k": k, "alpha": terms.alpha, "beta": terms.beta},
         {"a": "a", "b": "b", "c": "d"},
         k // SEED.cta_k,
     )
 
 
-def _general(problem: Problem, scalars: Scalars) -> Choice | None:
+def _general(problem: Problem, terms: Terms) -> Choice | None:
     grid = general.tiles(problem.m, problem.n, problem.batch[0])
     if grid > MOST_CTAS:
         return None
@@ -94,8 +96,8 @@ def _general(problem: Problem, scalars: Scalars) -> Choice | None:
             ("row", "column", "batch"), _steps(getattr(problem, name)), strict=True
         )
     }
-    sizes = {"m": problem.m, "n": problem.n, "k": problem.k, "alpha": scalars.alpha}
-    beta = {"beta": scalars.beta} if form.reads_c else {}
+    sizes = {"m": problem.m, "n": problem.n, "k": problem.k, "alpha": terms.alpha}
+    beta = {"beta": terms.beta} if form.reads_c else {}
     return Choice(
         form,
         grid,
@@ -114,7 +116,7 @@ def _steps(x: Matrices) -> tuple[int, int, int]:
     return x.row, x.column, x.batch[0]
 
 
-CANDIDATES: dict[str, tuple[Callable[[Problem, Scalars], Choice | None], ...]] = {
+CANDIDATES: dict[str, tuple[Callable[[Problem, Terms], Choice | None], ...]] = {
     "float32": (_tiled, _general),
 }
 """By type of the elements, the kernels in the order in which they are asked."""

@@ -18,7 +18,7 @@ from ptxgemm import launching
 from ptxgemm.arrays import Layout, contiguous
 from ptxgemm.kernels.general import General, general
 from ptxgemm.problem import describe
-from ptxgemm.select import Scalars, select
+from ptxgemm.select import Terms, select
 
 EMULATOR: dict[str, Any] = {"device": "emulator"}
 f4 = np.float32
@@ -197,7 +197,7 @@ def test_a16_products_of_sizes_beyond_32_bits() -> None:
     a, b = (Layout(shape, contiguous(shape), "float32", "cpu") for shape in shapes)
     problem = describe(a, b)
     assert (problem.m, problem.k, problem.a.row) == (m, k, k)
-    choice = select(problem.simplified.parts[0], Scalars(1.0, 0.0))
+    choice = select(problem.simplified.parts[0], Terms(1.0, 0.0))
     assert choice.arguments["a_row"] == k and choice.grid == 128
     with pytest.raises(ValueError, match="K is 2147483648; at most 2147483647"):
         describe(*(Layout(s, contiguous(s), "float32", "cpu") for s in ((1, 2**31), (2**31, 1))))
@@ -216,7 +216,7 @@ def test_a17_rows_apart_by_more_than_32_bits() -> None:
     assert apart > 2**31
     a = Layout((2, 3), (apart, 1), "float32", "emulator")
     problem = describe(a, Layout((3, 4), (4, 1), "float32", "emulator"))
-    launcher = launching.Launcher(device, problem, Scalars(1.0, 0.0))
+    launcher = launching.Launcher(device, problem, Terms(1.0, 0.0))
     launcher.on(0)(first.pointer, b.pointer, 0, out.pointer)
     assert_right(out.numpy(), rows, normal(3, 4, seed=1))
 
@@ -341,7 +341,7 @@ def test_matrices_of_a_batch_with_gaps_between_them() -> None:
     out = device.empty((3, 4, 6), poison=True)
     dense, spread = (Layout((3, 3, n), (r * n, n, 1), "float32", "") for n, r in ((4, 3), (6, 4)))
     problem = describe(dense, Layout((4, 6), (6, 1), "float32", ""), out=spread)
-    launcher = launching.Launcher(device, problem, Scalars(1.0, 0.0))
+    launcher = launching.Launcher(device, problem, Terms(1.0, 0.0))
     held = device.array(a), device.array(b)
     launcher.on(0)(held[0].pointer, held[1].pointer, 0, out.pointer)
     assert_right(out.numpy()[:, :3], a, b)
