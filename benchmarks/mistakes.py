@@ -1,6 +1,6 @@
 """A hundred mistakes that kernel authors make: whose line is named, by us and by pyptx.
 
-    python -m benchmarks.mistakes [--json FILE] [--verbose]
+    python -m benchmarks.mistakes [--verbose] [--no-record]
 
 Half are made by machine from correct kernels (``planted/mutations.py``), 35 were written by someone
 who had not read the checker, 15 with its rules at hand. A mistake counts where an error or a
@@ -13,8 +13,6 @@ it.
 from __future__ import annotations
 
 import argparse
-import json
-import platform
 import sys
 import traceback
 from collections import Counter
@@ -22,11 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import ptx
+from benchmarks import harness
 from benchmarks.planted import mutations, read, rival, unread
 from benchmarks.planted.mistake import Mistake, written
 from ptx.errors import PtxError
 
 MUTATIONS = 50
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def planted() -> list[Mistake]:
@@ -84,8 +84,8 @@ def judge(mistakes: list[Mistake]) -> list[dict[str, Any]]:
                 "mistake": mistake.name,
                 "made": mistake.made,
                 "ptx": mistake.line in ours,
-                "says": ours.get(mistake.line, "").partition("\n")[0],
                 "pyptx": None if theirs is None else mistake.line in theirs,
+                "says": ours.get(mistake.line, "").partition("\n")[0].replace(f"{ROOT}/", ""),
             }
         )
     return results
@@ -111,7 +111,7 @@ def table(results: list[dict[str, Any]]) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--json", type=Path, help="write the results to this file too")
+    parser.add_argument("--no-record", action="store_true", help="keep no result")
     parser.add_argument("--verbose", action="store_true", help="print every mistake")
     options = parser.parse_args(arguments)
     results, alarms = judge(planted()), false_alarms()
@@ -122,17 +122,18 @@ def main(arguments: list[str]) -> int:
             print(f"           {one['says'][:100]}")
     print("\n".join(table(results)))
     print(f"false alarms in what is right: {len(alarms)}")
-    print("\n".join(alarms) or f"pyptx {rival.VERSION}" if rival.VERSION else rival.MISSING)
-    if options.json:
+    print("\n".join([*alarms, f"pyptx {rival.VERSION}" if rival.VERSION else rival.MISSING]))
+    if not options.no_record:
         record = {
-            "ptx": ptx.__version__,
+            "mistakes": len(results),
+            "named": sum(one["ptx"] for one in results),
+            "false_alarms": len(alarms),
             "pyptx": rival.VERSION or None,
-            "python": platform.python_version(),
-            "false_alarms": alarms,
-            "mistakes": results,
+            "pyptx_named": sum(one["pyptx"] is True for one in results),
+            "pyptx_can_express": sum(one["pyptx"] is not None for one in results),
+            "each": [[one["mistake"], one["ptx"], one["pyptx"], one["says"]] for one in results],
         }
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        print(f"recorded in {harness.record('mistakes', [record])}")
     return int(not all(one["ptx"] for one in results) or bool(alarms))
 
 

@@ -59,6 +59,10 @@ class SpecialVector:
         for axis in self.__slots__:
             setattr(self, axis, Special(f"%{name}.{axis}"))
 
+    def __repr__(self) -> str:
+        name = self.x.name.partition(".")[0]
+        return f"{name} without its axis (.x, .y, .z)"
+
 
 class Kernel:
     """A kernel under construction: ``Kernel(name, **parameters)``.

@@ -84,15 +84,27 @@ class Scope:
         """What `name` is here, or None."""
         scope: Scope | None = self
         stem = name.rstrip("0123456789")
+        digits = name[len(stem) :]
+        # Of the usual register, whose prefix ends in no digit; -1 where that is no number.
+        number = int(digits) if digits.isdecimal() and len(digits) <= DIGITS else -1
+        if digits[:1] == "0" and number:
+            number = -1
         while scope is not None:
             found = scope.names.get(name)
             if found is not None:
                 return found
-            if scope.ranges and stem != name:
-                for prefix in prefixes(name) if scope.digits_before else (stem,):
-                    declared = scope.ranges.get(prefix)
-                    if declared is not None and index_in(name, declared) is not None:
-                        return Reg(name, declared.type, scope=scope.number)
+            if digits and scope.ranges:
+                if scope.digits_before:
+                    for prefix in prefixes(name):
+                        declared = scope.ranges.get(prefix)
+                        if declared is not None and index_in(name, declared) is not None:
+                            return Reg(name, declared.type, scope=scope.number)
+                elif (
+                    number >= 0
+                    and (declared := scope.ranges.get(stem)) is not None
+                    and number < (declared.count or 0)
+                ):
+                    return Reg(name, declared.type, scope=scope.number)
             scope = scope.outer
         return Special(name) if name in isa.SPECIAL else None
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -133,3 +135,13 @@ def test_size_costs_no_more_than_its_share(text: str) -> None:
     start = time.process_time()
     outcome(text)
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("text", [".version 8.0\n.target sm_90\n", "no PTX"])
+def test_the_collector_is_as_it_was(text: str) -> None:
+    for enable in (gc.disable, gc.enable):
+        enable()
+        before = gc.isenabled()
+        with suppress(PtxError):
+            parse(text)
+        assert gc.isenabled() == before
