@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ptx import targets
+from ptx import collector, targets
 from ptx.declared import spell
 from ptx.errors import Place, PtxError, TextPlace
 from ptx.ir import Function, Module, Variable
@@ -86,6 +86,7 @@ def check(
     return sorted(dict.fromkeys(found), key=lambda d: (d.line, d.column))
 
 
+@collector.paused()
 def _check_module(module: Module, target: str | None, lines: Sequence[str]) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     view = _view(module, target)
@@ -129,6 +130,7 @@ _TELL_OPERANDS = {"offset", "barrier-number"}
 """Rules on operands that say more than ``operands`` does."""
 
 
+@collector.paused()
 def check_function(function: Function, module: Module, built: bool = True) -> list[Diagnostic]:
     """What is wrong with one function of a module; `built`: by a program, not read from text."""
     return list(_check(View(function, _view(module, None), built), ()))

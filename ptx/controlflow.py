@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from ptx.declared import Fault, Scope, nearest, open_scope
 from ptx.dominance import dominators, reverse_postorder
+from ptx.errors import TextPlace
 from ptx.ir import (
     Addr,
     Arguments,
@@ -279,6 +280,8 @@ class Flow:
 
     def _find_owner(self) -> object:
         """The kernel under construction that the registers come from; None in text."""
+        if isinstance(self.function.place, TextPlace):
+            return None
         for statement in self.function.body or ():
             if type(statement) is Instruction:
                 for register in chain.from_iterable(map(registers_of, statement.operands)):

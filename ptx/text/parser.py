@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
+from ptx import collector
 from ptx.errors import Place, PtxError
 from ptx.ir import (
     Directive,
@@ -56,26 +54,13 @@ def parse(text: str, file: str = "<ptx>", errors: list[PtxError] | None = None) 
     """
     items: list[Item] = []
     try:
-        with _no_collector():
+        with collector.paused():
             return _Parser(text, file, errors, items).module()
     except PtxError as error:
         if errors is None:
             raise
         errors.append(error)
         return Module(*items)
-
-
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """The cyclic collector off: what a parser makes stays, and looking through all of it again and
-    again takes almost as long as the parsing (measured on 3 MB)."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Parser:
