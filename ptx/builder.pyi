@@ -991,9 +991,11 @@ class _cvt_rm_bf16:
     s16: _abs_bf16
     s32: _abs_bf16
     s64: _abs_bf16
+    s8: _abs_bf16
     u16: _abs_bf16
     u32: _abs_bf16
     u64: _abs_bf16
+    u8: _abs_bf16
 
 class _cvt_rm_f16:
     bf16: _abs_bf16
@@ -1047,6 +1049,7 @@ class _cvt_rm_ftz_sat:
     f32: _cvt_rm_ftz_sat_f32
 
 class _cvt_rm_ftz:
+    bf16: _add_rm_ftz_sat
     f16: _add_rm_ftz_sat
     f32: _cvt_rm_f32
     sat: _cvt_rm_ftz_sat
@@ -1116,7 +1119,7 @@ class _cvt_rmi_ftz:
     u64: _add_rm_ftz_sat
     u8: _add_rm_ftz_sat
 
-class _cvt_rmi_s8:
+class _cvt_rmi_sat_s16:
     f16: _abs_bf16
     f32: _abs_bf16
     f64: _abs_bf16
@@ -1125,14 +1128,14 @@ class _cvt_rmi_sat:
     f16: _cvt_rmi_f16
     f32: _add_rm_ftz_sat
     f64: _cvt_rmi_f16
-    s16: _cvt_rmi_s8
-    s32: _cvt_rmi_s8
-    s64: _cvt_rmi_s8
-    s8: _cvt_rmi_s8
-    u16: _cvt_rmi_s8
-    u32: _cvt_rmi_s8
-    u64: _cvt_rmi_s8
-    u8: _cvt_rmi_s8
+    s16: _cvt_rmi_sat_s16
+    s32: _cvt_rmi_sat_s16
+    s64: _cvt_rmi_sat_s16
+    s8: _cvt_rmi_sat_s16
+    u16: _cvt_rmi_sat_s16
+    u32: _cvt_rmi_sat_s16
+    u64: _cvt_rmi_sat_s16
+    u8: _cvt_rmi_sat_s16
 
 class _cvt_rmi:
     bf16: _cvt_rmi_bf16
@@ -1143,12 +1146,12 @@ class _cvt_rmi:
     s16: _cvt_f64
     s32: _cvt_f64
     s64: _cvt_f64
-    s8: _cvt_rmi_s8
+    s8: _cvt_f64
     sat: _cvt_rmi_sat
     u16: _cvt_f64
     u32: _cvt_f64
     u64: _cvt_f64
-    u8: _cvt_rmi_s8
+    u8: _cvt_f64
 
 class _cvt_rn_bf16x2:
     f32: _abs_bf16
@@ -1176,26 +1179,26 @@ class _cvt_rn_relu:
     satfinite: _cvt_rn_relu_satfinite
     tf32: _add_rm_ftz_sat
 
-class _cvt_rn_satfinite_e4m3x2:
+class _cvt_rn_satfinite_e2m1x2:
     f16x2: _abs_bf16
     f32: _abs_bf16
 
 class _cvt_rn_satfinite_relu:
-    e2m1x2: _add_rm_ftz_sat
+    e2m1x2: _cvt_rn_satfinite_e2m1x2
     e2m3x2: _add_rm_ftz_sat
     e3m2x2: _add_rm_ftz_sat
-    e4m3x2: _cvt_rn_satfinite_e4m3x2
-    e5m2x2: _cvt_rn_satfinite_e4m3x2
+    e4m3x2: _cvt_rn_satfinite_e2m1x2
+    e5m2x2: _cvt_rn_satfinite_e2m1x2
     tf32: _add_rm_ftz_sat
 
 class _cvt_rn_satfinite:
     bf16: _add_rm_ftz_sat
     bf16x2: _add_rm_ftz_sat
-    e2m1x2: _add_rm_ftz_sat
+    e2m1x2: _cvt_rn_satfinite_e2m1x2
     e2m3x2: _add_rm_ftz_sat
     e3m2x2: _add_rm_ftz_sat
-    e4m3x2: _cvt_rn_satfinite_e4m3x2
-    e5m2x2: _cvt_rn_satfinite_e4m3x2
+    e4m3x2: _cvt_rn_satfinite_e2m1x2
+    e5m2x2: _cvt_rn_satfinite_e2m1x2
     f16: _add_rm_ftz_sat
     f16x2: _add_rm_ftz_sat
     relu: _cvt_rn_satfinite_relu
@@ -1346,7 +1349,7 @@ class _cvt_sat_u8:
 class _cvt_sat:
     f16: _cvt_rmi_f16
     f32: _cvt_ftz_sat_f32
-    f64: _cvt_rmi_s8
+    f64: _cvt_rmi_sat_s16
     s16: _cvt_sat_s16
     s32: _cvt_sat_s32
     s64: _cvt_sat_s64
@@ -3644,7 +3647,7 @@ class _set_equ_and_s32:
 class _set_equ_and:
     bf16: _cvt_f64
     bf16x2: _set_eq_and_bf16x2
-    f16: _cvt_rmi_s8
+    f16: _cvt_rmi_sat_s16
     f16x2: _set_eq_and_f16x2
     f32: _copysign
     ftz: _set_eq_and_ftz
@@ -3657,7 +3660,7 @@ class _set_equ:
     and_: _set_equ_and
     bf16: _cvt_f64
     bf16x2: _set_eq_and_bf16x2
-    f16: _cvt_rmi_s8
+    f16: _cvt_rmi_sat_s16
     f16x2: _set_eq_and_f16x2
     f32: _copysign
     ftz: _set_eq_and_ftz
@@ -3670,6 +3673,17 @@ class _set_equ:
 
 class _set_ge_and_bf16:
     bf16: _abs_bf16
+    f16: _abs_bf16
+    f32: _abs_bf16
+    f64: _abs_bf16
+    s16: _abs_bf16
+    s32: _abs_bf16
+    s64: _abs_bf16
+    u16: _abs_bf16
+    u32: _abs_bf16
+    u64: _abs_bf16
+
+class _set_ge_and_f16:
     f16: _abs_bf16
     f32: _abs_bf16
     f64: _abs_bf16
@@ -3707,7 +3721,7 @@ class _set_ge_and_s32:
 class _set_ge_and:
     bf16: _set_ge_and_bf16
     bf16x2: _set_eq_and_bf16x2
-    f16: _cvt_rm_bf16
+    f16: _set_ge_and_f16
     f16x2: _set_eq_and_f16x2
     f32: _set_ge_and_f32
     ftz: _set_eq_and_ftz
@@ -3720,7 +3734,7 @@ class _set_ge:
     and_: _set_ge_and
     bf16: _set_ge_and_bf16
     bf16x2: _set_eq_and_bf16x2
-    f16: _cvt_rm_bf16
+    f16: _set_ge_and_f16
     f16x2: _set_eq_and_f16x2
     f32: _set_ge_and_f32
     ftz: _set_eq_and_ftz

@@ -104,14 +104,15 @@ def _register(slot: Slot, operand: Operand, variant: Variant) -> str:
             return f"expected a selector, as in {operand}.{slot.selectors[0]}"
     if slot.second:
         if isinstance(operand, Pair):
-            if not isinstance(operand.second, Sink) and (
-                not isinstance(operand.second, Reg) or operand.second.type != "pred"
+            second = operand.second
+            if not (isinstance(second, Reg) and second.type == "pred") and not (
+                isinstance(second, Sink) and slot.second == "may"
             ):
-                return f"expected a predicate after |, got {describe(operand.second)}"
+                return f"expected a predicate after |, got {describe(second)}"
             operand = operand.first
         elif slot.second == "must":
             return f"expected two destinations, {slot.name}|p, got {describe(operand)}"
-        if isinstance(operand, Sink):
+        if isinstance(operand, Sink) and not slot.register_only:
             return ""
     if slot.count is not None:
         return _vector(slot, operand, variant)
@@ -151,13 +152,21 @@ def _special(slot: Slot, operand: Special, variant: Variant) -> str:
         return f"there is no special register {operand}"
     if slot.written:
         return f"{operand} can only be read"
-    if variant.opcode != "mov" and not (
-        variant.opcode == "cvt" and all(kind(s.type) in "bi" for s in variant.slots)
-    ):
+    if variant.opcode != "mov" and not _converts_integers(variant):
         return f"{operand} is read by mov alone, or an integer cvt: mov.{known.type} d, {operand}"
-    if not accepts(slot.type, known.type, variant.wide):
+    fitting = accepts(slot.type, known.type, variant.wide) or bits(slot.type) in known.widths
+    if not fitting or kind(slot.type) == "f":
         return f"expected .{slot.type}, got {operand} (.{known.type})"
     return ""
+
+
+def _converts_integers(variant: Variant) -> bool:
+    """Whether it is a cvt between integers, which may read a special register as mov does."""
+    return (
+        variant.opcode == "cvt"
+        and "pack" not in variant.words
+        and all(kind(slot.type) == "i" for slot in variant.slots)
+    )
 
 
 def _literal(slot: Slot, operand: Imm, variant: Variant) -> str:
@@ -261,6 +270,10 @@ def _address(slot: Slot, operand: Operand, variant: Variant) -> str:
             return f"expected the .b32 address of tensor memory, got {describe(base)}"
         if bits(base.type) == 32 and space in ("generic", "global"):
             return f"expected a 64-bit address in .{space}, got {describe(base)}"
+        # ptxas takes .u32 in tcgen05.ld and st, in mma .b32 alone.
+        exact = space == "tmem" and "mma" in variant.words
+        if space == "tmem" and (bits(base.type) != 32 or (exact and base.type != "b32")):
+            return f"expected a .b32 address in tensor memory, got {describe(base)}"
         if reason := _provenance(base.space, space, str(base), slot.role):
             return reason
     elif isinstance(base, Symbol):

@@ -2,8 +2,7 @@
 
 from ptx.isa.notation import common, row
 
-NARROW, INT = "u8 s8", "u16 u32 u64 s16 s32 s64"
-ANY_INT = f"{NARROW} {INT}"
+ANY_INT = "u8 s8 u16 u32 u64 s16 s32 s64"
 BF16 = common(sm=90, ptx="7.8")
 
 
@@ -30,13 +29,13 @@ for d, inside in LIMITS.items():
 # ---------------------------------------------------------------- floating point to integer: an integer rounding is required
 row("cvt.irnd{.ftz}{.sat}.dtype.f32       d:dtype, a", dtype=ANY_INT)
 row("cvt.irnd{.sat}.dtype.atype           d:dtype, a", dtype=ANY_INT, atype="f16 f64")
-row("cvt.irnd.dtype.bf16                  d:dtype, a", dtype=INT, **BF16)
+row("cvt.irnd.dtype.bf16                  d:dtype, a", dtype=ANY_INT, **BF16)
 
 # ---------------------------------------------------------------- to f32 f64 f16 bf16: a rounding exactly where bits may be lost
 row("cvt.rnd{.ftz}{.sat}.f32.atype        d:f32, a",   atype=f"{ANY_INT} f64")
 row("cvt.rnd{.sat}.dtype.atype            d:dtype, a", dtype="f16 f64", atype=ANY_INT)
 row("cvt.rnd{.sat}.f16.f64                d:f16, a")
-row("cvt.rnd.bf16.atype                   d:bf16, a",  atype=f"{INT} f64", **BF16)
+row("cvt.rnd.bf16.atype                   d:bf16, a",  atype=f"{ANY_INT} f64", **BF16)
 row("cvt{.ftz}{.sat}.f32.f16              d:f32, a")
 row("cvt{.ftz}{.sat}.f64.f32              d:f64, a")
 row("cvt{.sat}.f64.f16                    d:f64, a")
@@ -51,7 +50,7 @@ row("cvt{.rnd}.bf16.f16                   d:bf16, a",  **BF16)
 
 # ---------------------------------------------------------------- f32 to one half, or two f32 to a pair (a is the upper one)
 row("cvt.rnd{.ftz}{.sat}.f16.f32          d:f16, a")
-row("cvt.rnd.bf16.f32                     d:bf16, a",  sm=80, ptx="7.0")
+row("cvt.rnd{.ftz}.bf16.f32               d:bf16, a",  sm=80, ptx="7.0")
 for one, two, sm in (("f16", "f16x2", 70), ("bf16", "bf16x2", 80)):
     row(f"cvt.rnd.relu.{one}.f32               d:{one}, a",    rnd="rn rz", sm=80, ptx="7.0")
     row(f"cvt.rnd.satfinite.{one}.f32          d:{one}, a",    rnd="rn rz", sm=sm, ptx="8.1")
@@ -74,6 +73,7 @@ for narrow, need in ((FP8, common(sm=89, ptx="8.1")), (f"{FP6} {FP4}", ARCH)):
     row("cvt.rn.satfinite{.relu}.dtype.f32     d:dtype, a, b", dtype=narrow, **need)
     row("cvt.rn{.relu}.f16x2.atype             d:f16x2, a",    atype=narrow, **need)
 row("cvt.rn.satfinite{.relu}.dtype.f16x2  d:dtype, a", dtype=FP8, sm=89, ptx="8.1")
+row("cvt.rn.satfinite{.relu}.e2m1x2.f16x2 d:e2m1x2, a", **ARCH)
 row("cvt.rs{.relu}.satfinite.dtype.f32    d:dtype, a*4, rbits:b32!", dtype="e4m3x4 e5m2x4 e2m3x4 e3m2x4 e2m1x4", sm="100a 103a", ptx="8.7")
 row("cvt.rnd{.satfinite}.ue8m0x2.f32      d:ue8m0x2, a, b", rnd="rz rp", **ARCH)
 row("cvt.rnd{.satfinite}.ue8m0x2.bf16x2   d:ue8m0x2, a", rnd="rz rp", **ARCH)

@@ -24,7 +24,7 @@ A row is the manual's syntax line; its keywords say what each choice may be. The
              a*count             a vector; arithmetic over choices, and over m n k of the
                                  shape word
              +d                  read and written
-             %a                  a register, never a literal
+             %a                  a register, never a literal nor `_`
              a:type!             a register of exactly that type
              {!}c                a predicate that may be negated
              p|q   d{|p}         a second destination, required or optional

@@ -5,8 +5,8 @@ from ptx.isa.notation import row
 # fmt: off
 # ---------------------------------------------------------------- 9.7.9.5, 9.7.9.6 shfl
 # Without .sync: for targets before sm_70 alone (PTX 6.4 took it from the others). So too vote.
-row("shfl.mode.b32       d{|p}, a, b:u32, c:u32", mode="up down bfly idx", sm="50-62", effect="collective warp")
-row("shfl.sync.mode.b32  d{|p}, a, b:u32, c:u32, mask:u32", mode="up down bfly idx", effect="collective warp")
+row("shfl.mode.b32       %d{|p}, a, b:u32, c:u32", mode="up down bfly idx", sm="50-62", effect="collective warp")
+row("shfl.sync.mode.b32  %d{|p}, a, b:u32, c:u32, mask:u32", mode="up down bfly idx", effect="collective warp")
 
 # ---------------------------------------------------------------- 9.7.13.8, 9.7.13.9 vote
 row("vote.mode.pred         p, {!}a", mode="all any uni", sm="50-62", effect="collective warp")

@@ -29,8 +29,8 @@ def judged() -> Callable[..., None]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for test, counts in _tally.items():
         opcodes = sum(isinstance(one, str) for one in _seen[test])
-        rows = len(_seen[test]) - opcodes
-        listed = ", ".join(f"{number} {what.replace('_', '-')}" for what, number in counts.items())
-        terminalreporter.write_line(
-            f"{test}: {opcodes} of {len(FORMS)} opcodes, {rows} rows, {listed}, judged by ptxas"
-        )
+        said = [f"{number} {what.replace('_', '-')}" for what, number in counts.most_common()]
+        if opcodes:
+            rows = len(_seen[test]) - opcodes
+            said = [f"{opcodes} of {len(FORMS)} opcodes", f"{rows} rows", *said]
+        terminalreporter.write_line(f"judged by ptxas, {test}: {', '.join(said)}")

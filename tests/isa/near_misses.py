@@ -166,7 +166,10 @@ def _typed(slot: Slot, operand: Operand, register: Reg) -> Iterator[tuple[str, O
 
 def _outside(slot: Slot) -> Iterator[int]:
     """Integers just outside of what the slot's literals may be."""
-    if slot.literals:
-        yield min(slot.literals) - 1
-        yield max(slot.literals) + 1
-        yield from {slot.literals[0] + 1} - set(slot.literals[:8])
+    listed = slot.literals
+    if listed:
+        ends = sorted((listed[0], listed[-1])) if isinstance(listed, range) else sorted(listed)
+        yield ends[0] - 1
+        yield ends[-1] + 1
+        if listed[0] + 1 not in listed:
+            yield listed[0] + 1

@@ -2,9 +2,8 @@
 
 ``-arch=compute_XX`` parses and checks without generating code, some ten microseconds a line. ptxas
 reports every semantic error of a file in one run, each with its line, but a syntax error ends the
-file; so lines expected to be legal share a file (:func:`judge`), and near-misses get a file each,
-many files to one process (:func:`judge_apart`). A crash loses the output, so the batch is halved
-until the line that crashed stands alone.
+file, and a crash loses the output of all of them. So many files go to one process; the lines behind
+a syntax error are asked again, and a batch that crashed is halved until the line stands alone.
 """
 
 from __future__ import annotations
@@ -23,10 +22,11 @@ from pathlib import Path
 
 from ptx.targets import Version
 
-_END = "\nret;\n}\n"
-
 Messages = tuple[str, ...]
 """What ptxas says against a line; empty is acceptance."""
+
+Said = tuple[int, bool, str]
+"""One message: its line, whether it ended the file, its text."""
 
 REGISTERS_EACH = 140
 """Registers declared of each type, ``%f32_0`` and on: a wgmma names 128."""
@@ -76,125 +76,129 @@ def _arch(target: str) -> str:
 
 
 @cache
-def _header(target: str, version: Version) -> str:
+def header(target: str, version: Version) -> str:
+    """The module up to the line that is judged first; ``ret;`` and a brace end it."""
     types = _TYPES
     if version >= (8, 3) and int(re.sub(r"\D", "", target)) >= 70:
         types += " b128"
     registers = " ".join(f".reg .{t} %{t}_<{REGISTERS_EACH}>;" for t in types.split())
     return (
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n{_OUTSIDE}"
-        f".visible .entry KERNEL(.param .align 128 .b8 kp[256])\n{{\n{registers}\n{_INSIDE}"
+        f".visible .entry k(.param .align 128 .b8 kp[256])\n{{\n{registers}\n{_INSIDE}"
     )
 
 
-@cache
-def _apart_header(target: str, version: Version) -> str:
-    """The header with every name made private to a file: several files share one namespace."""
-    return re.sub(r"\b(smem|gmem|cmem|fr|fa|f0)\b(?=[\[(])", r"\1", _header(target, version))
+def _marked(text: str) -> str:
+    """`text` with a backtick behind each name that the files of one process share."""
+    return re.sub(r"\b(k|[sgc]mem|fr|fa|f0)\b", r"\1`", text)
 
 
-def _run(files: Sequence[tuple[str, str]], arch: str) -> tuple[dict[str, list], bool]:
-    """Messages of each file as (line, fatal, text), and whether ptxas ended in order."""
+def judge(
+    lines: Sequence[str], target: str, version: Version, *, together: int = 400, workers: int = 2
+) -> list[Messages]:
+    """What ptxas says of each line, such as ``"add.s32 %s32_0, %s32_1, 4;"``.
+
+    `together` lines share a file: few where most of them are mistakes.
+    """
+    files = [range(i, min(i + together, len(lines))) for i in range(0, len(lines), together)]
+    batch = max(1, 4000 // together)
+    verdicts: list[Messages] = [()] * len(lines)
+    with ThreadPoolExecutor(workers) as pool:
+        while files:
+            batches = [files[i : i + batch] for i in range(0, len(files), batch)]
+            done = pool.map(lambda some: _judge_files(lines, some, target, version), batches)
+            files = []
+            for found, again in done:
+                for index, messages in found.items():
+                    verdicts[index] = messages
+                files += again
+    return verdicts
+
+
+def _judge_files(
+    lines: Sequence[str], files: Sequence[range], target: str, version: Version
+) -> tuple[dict[int, Messages], list[range]]:
+    """Verdicts by index into `lines`, and the ranges that must be asked again."""
+    start = header(target, version)
+    texts = []
+    for number, indices in enumerate(files):
+        text = _marked(start + "\n".join(lines[i] for i in indices) + "\nret;\n}\n")
+        texts.append((f"{number}.ptx", text.replace("`", str(number))))
+    said, orderly = _run(texts, _arch(target))
+    if not orderly:
+        if len(files) > 1:
+            return _both(lines, files, target, version)
+        if len(files[0]) > 1:
+            return {}, _halves(files[0])
+        return {files[0][0]: ("ptxas crashed",)}, []
+    found: dict[int, Messages] = {}
+    again: list[range] = []
+    first = start.count("\n") + 1
+    for number, indices in enumerate(files):
+        _read(said[f"{number}.ptx"], indices, first, found, again)
+    return found, again
+
+
+# Troubles of the header: a version too low for the target, and the modifiers of a line that ended
+# an earlier file, which fall on the first instruction of this one.
+_OF_THE_HEADER = re.compile("does not support|requires|for instruction 'ret'")
+
+
+def _read(
+    said: Sequence[Said], indices: range, first: int, found: dict[int, Messages], again: list[range]
+) -> None:
+    """Sort what was said of one file, whose line `first` is the first that is judged."""
+    by_line: dict[int, list[str]] = defaultdict(list)
+    stray, fatal = [], None
+    for line, is_fatal, text in said:
+        if first <= line < first + len(indices):
+            by_line[indices[line - first]].append(text)
+            fatal = indices[line - first] if is_fatal else fatal
+        elif line >= first or not _OF_THE_HEADER.search(text):
+            # Some instructions expand to built-in PTX and are reported with its line.
+            stray.append(text)
+    if stray and len(indices) > 1:
+        again += _halves(indices)
+        return
+    for index, texts in by_line.items():
+        found[index] = tuple(texts)
+    if stray:
+        found[indices[0]] = (*found.get(indices[0], ()), *stray)
+    if fatal is not None and fatal + 1 < indices.stop:
+        again.append(range(fatal + 1, indices.stop))
+
+
+def _halves(indices: range) -> list[range]:
+    middle = (indices.start + indices.stop) // 2
+    return [range(indices.start, middle), range(middle, indices.stop)]
+
+
+def _both(
+    lines: Sequence[str], files: Sequence[range], target: str, version: Version
+) -> tuple[dict[int, Messages], list[range]]:
+    """The verdicts on two halves of the files."""
+    half = len(files) // 2
+    left, left_again = _judge_files(lines, files[:half], target, version)
+    right, right_again = _judge_files(lines, files[half:], target, version)
+    return left | right, left_again + right_again
+
+
+def _run(files: Sequence[tuple[str, str]], arch: str) -> tuple[dict[str, list[Said]], bool]:
+    """What was said of each file, and whether ptxas ended in order."""
     with tempfile.TemporaryDirectory(prefix="referee") as folder:
         for name, text in files:
             Path(folder, name).write_text(text, encoding="ascii")
-        outputs = [] if len(files) > 1 else ["-o", "out.cubin"]
+        output = ["-o", "out.cubin"] if len(files) == 1 else []
         done = subprocess.run(
-            [str(ptxas()), f"-arch={arch}", *outputs, *(name for name, _ in files)],
+            [str(ptxas()), f"-arch={arch}", *output, *(name for name, _ in files)],
             cwd=folder,
             capture_output=True,
             text=True,
             errors="replace",
         )
-    said: dict[str, list] = defaultdict(list)
+    said: dict[str, list[Said]] = defaultdict(list)
     for file, line, severity, text in re.findall(
         r"^ptxas (\S+), line (\d+); (error|fatal)\s*: (.*)$", done.stdout + done.stderr, re.M
     ):
         said[file].append((int(line), severity == "fatal", text))
     return said, done.returncode == 0 or (done.returncode == 255 and bool(said))
-
-
-def _judge_file(lines: Sequence[str], target: str, version: Version) -> list[Messages]:
-    """Verdicts on lines that share a file."""
-    header = _header(target, version).replace("KERNEL", "k")
-    first = header.count("\n") + 1
-    said, orderly = _run([("k.ptx", header + "\n".join(lines) + _END)], _arch(target))
-    found: dict[int, list[str]] = defaultdict(list)
-    fatal = None
-    for line, is_fatal, text in said["k.ptx"]:
-        found[line - first].append(text)
-        if is_fatal:
-            fatal = line - first
-    # Some instructions expand to built-in PTX and are reported with a line of the expansion; what
-    # ptxas says of the header (a version too low for the target) concerns no line.
-    stray = [
-        text
-        for index, texts in found.items()
-        if not 0 <= index < len(lines)
-        for text in texts
-        if "does not support" not in text and "requires" not in text
-    ]
-    if stray or not orderly:
-        if len(lines) == 1:
-            return [tuple(stray) or ("ptxas crashed",)]
-        half = len(lines) // 2
-        return [
-            verdict
-            for part in (lines[:half], lines[half:])
-            for verdict in _judge_file(part, target, version)
-        ]
-    verdicts = [tuple(found.get(i, ())) for i in range(len(lines))]
-    if fatal is not None and 0 <= fatal < len(lines) - 1:
-        verdicts[fatal + 1 :] = _judge_file(lines[fatal + 1 :], target, version)
-    return verdicts
-
-
-def _judge_files(lines: Sequence[str], target: str, version: Version) -> list[Messages]:
-    """Verdicts on lines that have a file each, in one process."""
-    header = _header(target, version)
-    # Module-level names of several files share a namespace.
-    header = re.sub(r"\b([sgc]mem|fr|fa|f0)\b", r"\1FILE", header)
-    files = []
-    for i, line in enumerate(lines):
-        text = header.replace("KERNEL", f"k{i}") + re.sub(
-            r"\b([sgc]mem|fr|fa|f0)\b", r"\1FILE", line
-        )
-        files.append((f"{i}.ptx", text.replace("FILE", str(i)) + _END))
-    said, orderly = _run(files, _arch(target))
-    if not orderly and len(lines) > 1:
-        half = len(lines) // 2
-        return [
-            verdict
-            for part in (lines[:half], lines[half:])
-            for verdict in _judge_files(part, target, version)
-        ]
-    if not orderly:
-        return [("ptxas crashed",)]
-    # Modifiers of a line that ended its file by a syntax error fall on the next file's first
-    # instruction, the `ret` of a function in the header.
-    body = header.count("\n") + 1
-    return [
-        tuple(text for at, _, text in said[name] if at >= body or "instruction 'ret'" not in text)
-        for name, _ in files
-    ]
-
-
-def judge(
-    lines: Sequence[str], target: str, version: Version, *, batch: int = 2000, workers: int = 2
-) -> list[Messages]:
-    """What ptxas says of each line, ``"add.s32 %s32_0, %s32_1, 4;"``; most of them legal."""
-    return _in_batches(_judge_file, lines, target, version, batch, workers)
-
-
-def judge_apart(
-    lines: Sequence[str], target: str, version: Version, *, batch: int = 500, workers: int = 2
-) -> list[Messages]:
-    """What ptxas says of each line, most of them illegal."""
-    return _in_batches(_judge_files, lines, target, version, batch, workers)
-
-
-def _in_batches(judge_batch, lines, target, version, batch, workers):  # type: ignore[no-untyped-def]
-    parts = [lines[i : i + batch] for i in range(0, len(lines), batch)]
-    with ThreadPoolExecutor(workers) as pool:
-        done = pool.map(lambda part: judge_batch(part, target, version), parts)
-        return [verdict for verdicts in done for verdict in verdicts]

@@ -5,6 +5,7 @@ the referee's module declares.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from ptx.ir import (
     SINK,
@@ -138,6 +139,7 @@ def instances(form: Form) -> Iterator[Variant]:
         yield from variants(form, words, bound)
 
 
+@cache
 def covering(form: Form, least: int = 0) -> list[Variant]:
     """Instances of a row that show each of its words, each absent optional part and each operand
     list at least once, and at least `least` of them where the row has so many."""

@@ -7,7 +7,7 @@ import pytest
 from ptx.ir import Instruction
 from ptx.text import parse, print_module
 from tests.isa import samples
-from tests.isa.referee import _header
+from tests.isa.referee import header
 
 
 @pytest.mark.parametrize("chapter", samples.CHAPTERS)
@@ -17,8 +17,7 @@ def test_instructions_survive(chapter: str) -> None:
         for form in samples.forms_of(chapter)
         for variant in samples.covering(form)
     ]
-    header = _header("sm_90a", (8, 6)).replace("KERNEL", "k")
-    text = header + "\n".join(map(str, written)) + "\n}\n"
+    text = header("sm_90a", (8, 6)) + "\n".join(map(str, written)) + "\n}\n"
     module = parse(text)
     read = module.kernels["k"].instructions
     assert read == tuple(written) != ()
