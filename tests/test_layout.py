@@ -65,7 +65,7 @@ USES = {
 DEFERRED = {("ir", "text"), ("ir", "checker")}
 """Inside functions only: ``str(module)`` prints, ``Module(kernel)`` checks."""
 
-NUMPY = {"emu", "arrays", "devices", "tensormap"}
+NUMPY = {"emu", "arrays", "devices", "tensormap", "commands"}
 
 
 def part_of(module: str) -> str:
