@@ -113,9 +113,13 @@ class Reg:
         )
 
     def _refuse(self, other: Any) -> Any:
+        how = (
+            "predicates are combined by &, |, ^ and ~, as in p & ~q for p > q; "
+            if self.type == "pred"
+            else f"registers are compared by k.setp, as in p = k.setp.lt.{self.type}(a, b); "
+        )
         raise PtxError(
-            f"registers are compared by k.setp, as in p = k.setp.lt.{self.type}(a, b); "
-            "Python's <, <=, > and >= have no value while the kernel is built",
+            f"{how}Python's <, <=, > and >= have no value while the kernel is built",
             self._place(),
         )
 
