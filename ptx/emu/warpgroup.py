@@ -161,8 +161,10 @@ def _product(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     kept = sources(chunk, decoded, d, "b32")
     keep = steps.read(chunk, decoded, scale_d, "pred")
     a_registers = sources(chunk, decoded, a, "b32") if from_registers else []
-    a_tile = None if from_registers else _Tile(chunk, decoded, a, 64, k, bits, not trans_a)
-    b_tile = _Tile(chunk, decoded, b, n, k, bits, not trans_b)
+    # Bits lie in shared memory by bytes.
+    cells, each = (k // 8, 8) if a_type == "b1" else (k, bits)
+    a_tile = None if from_registers else _Tile(chunk, decoded, a, 64, cells, each, not trans_a)
+    b_tile = _Tile(chunk, decoded, b, n, cells, each, not trans_b)
     accumulator = layouts.wgmma_accumulator(n, 16 if d_type == "f16" else 32)
     a_fragment = layouts.wgmma_a(bits)
 
@@ -189,7 +191,7 @@ def _product(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
         before[~used] = 0
         left, right = left * scale_a, right * scale_b
         total = tensor_core.warpgroup_product(
-            left, right, before, a_type, d_type, "satfinite" in words
+            left, right, before, (a_type, b_type, d_type), "satfinite" in words
         )
         result = tensor_core.registers_of(fragment_of(accumulator, total), d_type)
         for number, out in enumerate(outs):

@@ -17,18 +17,18 @@ from tests.differential.programs import Images
 from tests.differential.stages import STAGES, failed
 
 
-def assemble(folder: Path, stages: list[str]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    images = Images(folder)
+def assemble(images: Images, stages: list[str]) -> None:
+    assert images.folder is not None
+    images.folder.mkdir(parents=True, exist_ok=True)
     texts = {text for stage in stages for task in STAGES[stage]() for text in task.texts}
     with ThreadPoolExecutor() as pool:
         list(pool.map(images.assemble, sorted(texts)))
     print(f"{len(texts)} modules")
 
 
-def run(folder: Path, name: str, out: Path, stages: list[str]) -> None:
+def run(images: Images, name: str, out: Path, stages: list[str]) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    device, images = ptx.device(name), Images(folder)
+    device = ptx.device(name)
     for stage in stages:
         begun, count, wrong = time.perf_counter(), 0, 0
         writer = answers.Writer(out, stage)
@@ -56,12 +56,14 @@ def main() -> None:
     parser.add_argument("--device", default="emulator")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--stages", default=",".join(STAGES))
+    parser.add_argument("--optimize", type=int, default=3, help="ptxas's level")
     given = parser.parse_args()
+    images = Images(given.folder, given.optimize)
     stages = given.stages.split(",")
     if given.verb == "assemble":
-        assemble(given.folder, stages)
+        assemble(images, stages)
     else:
-        run(given.folder, given.device, given.out, stages)
+        run(images, given.device, given.out, stages)
 
 
 if __name__ == "__main__":

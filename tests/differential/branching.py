@@ -79,6 +79,10 @@ class _Writer:
             op = self.pick(*_TWO)
             # ptxas takes no literal in a packed operand.
             last = self.value() if "x2" in op else self.operand()
+            if op[:3] in ("div", "rem"):
+                # What division by zero gives is open.
+                self.lines.append(f"or.b32 %t, {self.value()}, 1;")
+                last = "%t"
             self.lines.append(f"{guard}{op} {to}, {self.value()}, {last};")
         elif draw < 0.6:
             self.lines.append(f"{guard}{self.pick(*_ONE.split())} {to}, {self.value()};")

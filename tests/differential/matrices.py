@@ -21,7 +21,7 @@ from tests.differential.jobs import Job
 from tests.differential.programs import HEAD
 from tests.differential.values import LAYOUTS, Array, Layout, edges, generator
 
-KINDS = ("near", "wide", "cancel", "subnormal", "special", "bits", "large", "aligned")
+KINDS = ("near", "wide", "cancel", "subnormal", "special", "bits", "large", "aligned", "ragged")
 SEED = 9
 _TF32 = Layout(8, 23)
 _ELEMENT_BITS = {"tf32": 32, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1, "s32": 32}
@@ -73,6 +73,14 @@ def _powers(layout: Layout, kind: str, role: str, count: int, draw: np.random.Ge
         return np.where(small, middle - 8 + draw.integers(0, 6, count), middle - spread)
     if kind == "subnormal":
         return -layout.bias + draw.integers(-1, 6, count)
+    if kind == "ragged":
+        # Subnormal factors beside ordinary ones, their products of like size.
+        low, high = -layout.bias + draw.integers(-1, 1, count), draw.integers(0, 2, count)
+        even = -(layout.bias // 2) + draw.integers(-1, 2, count)
+        shape = int(draw.integers(3))
+        if role == "c":
+            return -layout.bias + draw.integers(-4, 6, count)
+        return [np.where(draw.random(count) < 0.4, low, high), even + layout.bias // 2, low][shape]
     if kind == "large":
         return layout.bias - draw.integers(0, 3, count)
     if kind == "aligned":

@@ -123,10 +123,12 @@ class Images:
     """Cubins by the hash of the PTX that they were assembled from, as files of one folder."""
 
     folder: Path | None = None
+    optimize: int = 3
+    """ptxas's level."""
     loaded: dict[tuple[str, str], Loaded] = field(default_factory=dict)
 
     def _file(self, text: str) -> Path | None:
-        name = hashlib.sha256(text.encode()).hexdigest()[:24] + ".cubin"
+        name = f"{hashlib.sha256(text.encode()).hexdigest()[:24]}-O{self.optimize}.cubin"
         return self.folder / name if self.folder else None
 
     def load_all(self, device: Device, text: str) -> Loaded:
@@ -147,7 +149,7 @@ class Images:
         """Assemble `text` into the folder."""
         file = self._file(text)
         if file is not None and not file.exists():
-            file.write_bytes(ptx.assemble(text, TARGET).data)
+            file.write_bytes(ptx.assemble(text, TARGET, optimize=self.optimize).data)
 
 
 def run(device: Device, batch: Batch, columns: Sequence[Array], images: Images) -> DeviceArray:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptx.emu.semantics import convert, half
-from ptx.emu.semantics.rounding import FORMATS, fma_f32, fma_f64, overflowed, quantised
+from ptx.emu.semantics.rounding import FORMATS, Format, fma_f32, fma_f64, overflowed, quantised
 from ptx.emu.semantics.rules import Array
 from ptx.emu.semantics.specials import NAN_32, nan_of_operands
 
@@ -102,12 +102,23 @@ def multiply(
 
 
 def warpgroup_product(
-    a: Array, b: Array, c: Array, type: str, result: str, saturate: bool
+    a: Array, b: Array, c: Array, kinds: tuple[str, str, str], saturate: bool
 ) -> Array:
-    """What wgmma computes: as mma, but 8-bit inputs have a path of their own."""
+    """What wgmma computes on inputs and a result of some types: as mma, but for 8-bit floats, which
+    have a path of their own here, and an accumulator of 14 bits.
+    """
+    type, other, result = kinds
+    if type == "b1":
+        return bit_product(a, b, c, "and")
     if type not in _NARROW:
         return multiply(a, b, c, type, result, saturate)
-    return dot_add(a, b, c, type, result)
+    total = dot_add(a, b, c, type, result, other)
+    if result == "f16":
+        return total
+    return quantised(total.ravel(), _SHORT, "rz").reshape(total.shape)
+
+
+_SHORT = Format(MODELS["fp8"].fraction + 1, -126, FORMATS["f32"].largest)
 
 
 def _eight_bit(a: Array, b: Array, c: Array, result: str) -> Array:
@@ -166,7 +177,9 @@ def _heights(values: Array, type: str) -> Array:
     return np.where(values == 0, 0.0, powers)
 
 
-def dot_add(a: Array, b: Array, c: Array, type: str, result: str) -> Array:
+def dot_add(
+    a: Array, b: Array, c: Array, type: str, result: str, b_type: str | None = None
+) -> Array:
     """One block: all products and the accumulator aligned, cut, added and rounded.
 
     A product is as high as its factors' exponents say, whatever its own leading bit. Scaling by
@@ -180,7 +193,7 @@ def dot_add(a: Array, b: Array, c: Array, type: str, result: str) -> Array:
         instead = products.sum(axis=2) + c
         a, b, c = (np.where(np.isfinite(v), v, 0.0) for v in (a, b, c))
         products = a[:, :, :, None] * b[:, None, :, :]
-    heights = _heights(a, type)[:, :, :, None] * _heights(b, type)[:, None, :, :]
+    heights = _heights(a, type)[:, :, :, None] * _heights(b, b_type or type)[:, None, :, :]
     top = np.maximum(heights.max(axis=2), _heights(c, result))
     top[top == 0] = 1.0
     scale = 2.0 ** model_of(type).fraction / top
