@@ -22,7 +22,7 @@ __device__ void multiply(const In* a, const In* b, Out* c, int ld) {
 extern "C" __global__ void half_tiles(const __half* a, const __half* b, float* c, __half* h, int ld) {
   multiply<__half, float, 16, 16, 16, wmma::row_major, wmma::col_major>(a, b, c, ld);
   multiply<__half, __half, 32, 8, 16, wmma::col_major, wmma::row_major>(a, b, h, ld);
-  __shared__ __half tile[256];
+  __shared__ alignas(32) __half tile[256];
   multiply<__half, float, 8, 32, 16, wmma::row_major, wmma::row_major>(tile, tile, c, 16);
 }
 
