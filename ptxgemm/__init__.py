@@ -10,18 +10,20 @@ from ptx import __version__ as __version__
 if TYPE_CHECKING:
     from ptxgemm.api import Plan, gemm, matmul, plan, sgemm
     from ptxgemm.shape import SEED, Shape
+    from ptxgemm.tail import Tail
 
 _HOME = {
     "Plan": "ptxgemm.api",
     "SEED": "ptxgemm.shape",
     "Shape": "ptxgemm.shape",
+    "Tail": "ptxgemm.tail",
     "gemm": "ptxgemm.api",
     "matmul": "ptxgemm.api",
     "plan": "ptxgemm.api",
     "sgemm": "ptxgemm.api",
 }
 
-__all__ = ["SEED", "Plan", "Shape", "gemm", "matmul", "plan", "sgemm"]
+__all__ = ["SEED", "Plan", "Shape", "Tail", "gemm", "matmul", "plan", "sgemm"]
 
 
 def __getattr__(name: str) -> Any:

@@ -258,9 +258,15 @@ def launch(
 ) -> None:
     """Launch on arrays of the kernel's device that :func:`check` accepts, all contiguous."""
     m, n, depth = check(a, b, c, beta, shape)
+    rows = {"a": depth, "b": n, "d": n, "c": n}
+    args: dict[str, Any] = {"m": m, "n": n, "k": depth, "alpha": alpha, "beta": beta}
+    args |= {"a": a, "b": b, "c": c, "d": c}
+    for name, row in rows.items():
+        args |= {f"{name}_row": row, f"{name}_column": 1, f"{name}_batch": 0}
     kernel.launch(
         grid=(m // shape.cta_m) * (n // shape.cta_n),
         block=shape.threads,
-        args={"n": n, "k": depth, "alpha": alpha, "a": a, "b": b, "beta": beta, "c": c},
+        args={parameter.name: args[parameter.name] for parameter in kernel.parameters},
+        shared=shape.dynamic_bytes,
         stream=stream,
     )

@@ -15,6 +15,7 @@ from ptxgemm.launching import Go, Launcher, notice
 from ptxgemm.problem import Problem, describe
 from ptxgemm.select import CANDIDATES, Terms
 from ptxgemm.staging import Staged, stage
+from ptxgemm.tail import AUTO, Tail
 
 KEPT = 4096
 """Calls that are remembered before all are forgotten."""
@@ -28,7 +29,7 @@ class Manner:
     beta: float
     transpose_a: bool
     transpose_b: bool
-    tail: Any
+    tail: Tail
     device: Any
 
     def terms(self, low: int = 0, in_place: bool = False) -> Terms:
@@ -45,8 +46,10 @@ def manner(
     device: Any = "auto",
 ) -> Manner:
     """One object for the same question, so that to look it up costs little."""
-    if tail != "auto":
-        raise ValueError(f'tail is {tail!r}; expected "auto"')
+    if tail == "auto":
+        tail = AUTO
+    if not isinstance(tail, Tail):
+        raise ValueError(f'tail is {tail!r}; expected "auto" or a ptxgemm.Tail')
     return Manner(float(alpha), float(beta), transpose_a, transpose_b, tail, device)
 
 

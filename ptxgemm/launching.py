@@ -10,12 +10,14 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from ptx import driver
 from ptx.devices import Device
 from ptx.errors import LaunchError
 from ptxgemm.arrays import BYTES
 from ptxgemm.problem import Problem
-from ptxgemm.select import Choice, Terms, load, select
+from ptxgemm.select import Choice, Terms, load, processor, select
 
 Go = Callable[[int, int, int, int], None]
 
@@ -40,16 +42,17 @@ class Launcher:
             terms = replace(terms, alpha=0.0)
         self.where = where
         self.problem = one
-        self.choice: Choice = select(one, terms)
-        self.kernel = load(where, self.choice.kernel, one.c is not None)
+        self.choice: Choice = select(one, replace(terms, target=processor(where)))
+        self.kernel = load(where, self.choice.kernel)
         item = BYTES[one.dtype]
         self._starts = tuple(tuple(n * item for n in start) for start in starts)
         self._ready: dict[int, Go] = {}
+        self._kept: list[Any] = []
 
     @property
     def seconds(self) -> float:
         """What it may take on the emulator."""
-        chunks = -(-self.choice.grid * self.choice.block // CHUNK_THREADS)
+        chunks = -(-self.choice.ctas * self.choice.block // CHUNK_THREADS)
         return len(self._starts) * chunks * (1 + self.choice.steps) * STEP_SECONDS
 
     def on(self, stream: int) -> Go:
@@ -62,14 +65,29 @@ class Launcher:
     def _prepared(self, stream: int) -> Go:
         choice = self.choice
         pointers = dict.fromkeys(choice.pointers, 0)
-        arguments = {p.name: (choice.arguments | pointers)[p.name] for p in self.kernel.parameters}
-        launch = self.kernel.prepare(choice.grid, choice.block, arguments, stream=stream).at(
-            *choice.pointers
-        )
+        given = choice.arguments | pointers | self._scratch()
+        arguments = {p.name: given[p.name] for p in self.kernel.parameters}
+        launch = self.kernel.prepare(
+            choice.grid, choice.block, arguments, shared=choice.shared, stream=stream
+        ).at(*choice.pointers)
         go = _picking(launch, tuple(choice.pointers.values()))
         if self._starts != ((0, 0, 0, 0),):
             go = _repeated(go, self._starts)
         return go if self.where.is_cuda else self._emulated(go)
+
+    def _scratch(self) -> dict[str, Any]:
+        """Memory for the parts of a split K; one for each stream, as launches on one wait for
+        each other.
+        """
+        choice = self.choice
+        if not choice.workspace_bytes:
+            return {}
+        made = {
+            "workspace": self.where.empty((choice.workspace_bytes // 4,), "float32"),
+            "counters": self.where.array(np.zeros(choice.counters, np.uint32)),
+        }
+        self._kept += made.values()
+        return made
 
     def _emulated(self, go: Go) -> Go:
         def run(a: int, b: int, c: int, d: int) -> None:

@@ -8,17 +8,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import ptx
-from ptxgemm.kernels import general, simt
+from ptxgemm.grid import H200, Processor
+from ptxgemm.kernels import fit, general, simt
 from ptxgemm.problem import Matrices, Problem
-from ptxgemm.shape import SEED
-from ptxgemm.tail import Prefetch
+from ptxgemm.tail import AUTO, Tail
 
 if TYPE_CHECKING:
     from ptx.devices import Device, LoadedKernel
 
 MOST_CTAS = 2**31 - 1
 """Along x, in one launch."""
-Kernel = general.General | Prefetch
+Kernel = general.General | simt.Spec
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Terms:
     """The lowest four bits of all addresses together: 0 where all are multiples of 16."""
     in_place: bool = False
     """Whether C is D itself."""
-    tail: Any = "auto"
+    tail: Tail = AUTO
+    target: Processor = H200
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,22 @@ class Choice:
     """A kernel and its launch, but for the addresses."""
 
     kernel: Kernel
-    grid: int
+    grid: tuple[int, int]
     block: int
     arguments: dict[str, Any]
     pointers: dict[str, str]
     """Which parameter takes the address of which matrix, ``{"c": "d"}``."""
     steps: int
     """What a CTA does one after another, for an estimate of the emulator's time."""
+    shared: int = 0
+    """Bytes of dynamic shared memory."""
+    workspace_bytes: int = 0
+    counters: int = 0
+    """Words that are 0 before and after the launch."""
+
+    @property
+    def ctas(self) -> int:
+        return self.grid[0] * self.grid[1]
 
 
 def select(problem: Problem, terms: Terms) -> Choice:
@@ -61,22 +71,31 @@ def select(problem: Problem, terms: Terms) -> Choice:
 
 
 def _tiled(problem: Problem, terms: Terms) -> Choice | None:
-    """The SGEMM of whole tiles, on rows without gaps."""
-    m, n, k = problem.m, problem.n, problem.k
-    whole = m % SEED.cta_m == n % SEED.cta_n == k % SEED.cta_k == 0 and k > 0
-    rows = ((problem.a, k), (problem.b, n), (problem.d, n))
-    dense = all(x.column == 1 and x.row == pitch for x, pitch in rows)
-    if not whole or not dense or problem.batch != (1,) or terms.low:
+    """The SGEMM by tiles, for all that one launch takes."""
+    batches = problem.batch[0]
+    tall = max(problem.m, problem.n) > fit.MOST_TILES // 32
+    if batches > fit.MOST_BATCHES or tall or not problem.m or not problem.n:
         return None
-    if problem.c is not None and not terms.in_place:
-        return None
+    align = terms.low & -terms.low or 16
+
+    def matrix(x: Matrices) -> fit.Matrix:
+        return fit.Matrix(x.row, x.column, align, x.batch[0])
+
+    made = fit.plan(
+        problem.m, problem.n, problem.k, matrix(problem.a), matrix(problem.b), matrix(problem.d),
+        matrix(problem.c) if problem.c is not None else None,
+        batches=batches, tail=terms.tail, target=terms.target,
+    )  # fmt: skip
     return Choice(
-        "peeled",
-        (m // SEED.cta_m) * (n // SEED.cta_n),
-        SEED.threads,
-        {"n": n, "k": k, "alpha": terms.alpha, "beta": terms.beta},
-        {"a": "a", "b": "b", "c": "d"},
-        k // SEED.cta_k,
+        made.spec,
+        made.grid,
+        made.block,
+        made.arguments | {"alpha": terms.alpha, "beta": terms.beta},
+        made.pointers,
+        made.tiles.per_part,
+        made.shared,
+        made.workspace_bytes,
+        made.tiles.split_tiles,
     )
 
 
@@ -100,7 +119,7 @@ def _general(problem: Problem, terms: Terms) -> Choice | None:
     beta = {"beta": terms.beta} if form.reads_c else {}
     return Choice(
         form,
-        grid,
+        (grid, 1),
         general.THREADS,
         sizes | beta | strides,
         {name: name for name in form.pointers},
@@ -123,10 +142,16 @@ CANDIDATES: dict[str, tuple[Callable[[Problem, Terms], Choice | None], ...]] = {
 
 
 @lru_cache(maxsize=256)
-def load(device: Device, kernel: Kernel, reads_c: bool) -> LoadedKernel:
+def load(device: Device, kernel: Kernel) -> LoadedKernel:
     """The kernel on a device, built once."""
-    if isinstance(kernel, general.General):
-        built = general.general(kernel)
-    else:
-        built = simt.sgemm(SEED, kernel, beta_zero=not reads_c)
+    built = general.general(kernel) if isinstance(kernel, general.General) else simt.build(kernel)
     return device.load(ptx.Module(built))[built.name]
+
+
+@lru_cache(maxsize=16)
+def processor(device: Device) -> Processor:
+    """What the choice of tiles looks at; the emulator counts as an H200."""
+    if not device.is_cuda:
+        return H200
+    has_async = device.compute_capability >= (8, 0)
+    return Processor(device.sm_count, has_async, device.limits.shared_per_block_optin)

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 WORD = 4
 """Bytes of a float32."""
 VECTOR = 4
 """Elements of the widest access, 16 bytes: what a lane fetches, stores and reads at once."""
 LANES = 32
-SHARED_LIMIT_BYTES = 48 * 1024
+RUN = 8
+"""Elements along K, a sector of 32 bytes, that neighbouring lanes fetch of an operand which lies
+along K."""
+PAD = 4
+"""Elements between the rows of a tile in shared memory: what is stored transposed, `RUN` rows of
+neighbouring columns by a warp, falls into all 32 banks once, and rows stay aligned to 16 bytes."""
+STATIC_BYTES = 48 * 1024
 """What a kernel may declare statically on every architecture (PTX ISA, section 5.1.7)."""
+SHARED_LIMIT_BYTES = 227 * 1024
+"""What a CTA may have on sm_90, the most of all architectures."""
+
+Staging = Literal["registers", "async"]
+"""The way from global to shared memory: through registers, or by ``cp.async``."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,7 @@ class Shape:
     thread_n: int
     stages: int = 2
     ctas_per_sm: int = 2
+    staging: Staging = "registers"
 
     def __post_init__(self) -> None:
         for name in ("cta_m", "cta_n", "cta_k", "warp_m", "warp_n", "thread_m", "thread_n"):
@@ -56,48 +69,45 @@ class Shape:
                 f"{self.thread_m}x{self.thread_n} takes {self.lanes_m}x{self.lanes_n} lanes, "
                 f"not {LANES}"
             )
-        if self.stages != 2:
-            raise ValueError(f"stages is {self.stages}; these kernels have a double buffer, 2")
         if self.ctas_per_sm < 1:
             raise ValueError(f"ctas_per_sm is {self.ctas_per_sm}; expected at least 1")
+        self._check_stages()
         self._check_loads()
-        self._check_swizzle()
+
+    def _check_stages(self) -> None:
+        if self.staging not in get_args(Staging):
+            raise ValueError(f"staging is {self.staging!r}; expected registers or async")
+        if self.staging == "registers" and self.stages != 2:
+            raise ValueError(
+                f"stages is {self.stages}; staged through registers there is a double buffer, 2"
+            )
+        if not 2 <= self.stages <= 5:
+            raise ValueError(f"stages is {self.stages}; expected 2 to 5")
         if self.shared_bytes > SHARED_LIMIT_BYTES:
             raise ValueError(
                 f"{self.stages} stages of {self.stage_bytes} bytes are {self.shared_bytes} bytes "
-                f"of shared memory; a kernel may declare {SHARED_LIMIT_BYTES}"
+                f"of shared memory; a CTA may have {SHARED_LIMIT_BYTES}"
             )
 
     def _check_loads(self) -> None:
+        if self.cta_k % RUN:
+            raise ValueError(f"cta_k is {self.cta_k}; expected a multiple of {RUN}")
         if self.threads > 1024:
             raise ValueError(
                 f"{self.warps} warps are {self.threads} threads; a CTA has at most 1024"
             )
-        for operand, elements in (("A", self.cta_m * self.cta_k), ("B", self.cta_n * self.cta_k)):
+        for operand, side in (("A", self.cta_m), ("B", self.cta_n)):
+            elements = side * self.cta_k
             if elements % (self.threads * VECTOR):
                 raise ValueError(
                     f"the tile of {operand} has {elements} elements; {self.threads} threads that "
                     f"fetch {VECTOR} each need a multiple of {self.threads * VECTOR}"
                 )
-        if self.b_lanes > self.threads:
-            raise ValueError(
-                f"a row of B's tile takes {self.b_lanes} threads, and the CTA has {self.threads}"
-            )
-
-    def _check_swizzle(self) -> None:
-        """The swizzle of A must exchange blocks of one thread: then reading it costs nothing."""
-        moved = max(self.swizzle(k) for k in range(self.cta_k))
-        if moved and (self.swizzle_m % self.block_m or moved >= self.warp_m):
-            raise ValueError(
-                f"the swizzle of A moves rows by {self.swizzle_m} to {moved}: that must be a "
-                f"multiple of {self.block_m} rows, the distance of a thread's blocks, and less "
-                f"than warp_m ({self.warp_m})"
-            )
-        if moved and self.a_loads > 1 and self.threads % (LANES * self.a_lanes):
-            raise ValueError(
-                f"{self.threads} threads fetch {self.threads // self.a_lanes} rows of A at once; "
-                f"its swizzle needs a multiple of {LANES}"
-            )
+            if side > self.threads * VECTOR:
+                raise ValueError(
+                    f"a row of {operand}'s tile takes {side // VECTOR} threads, and the CTA has "
+                    f"{self.threads}"
+                )
 
     # ------------------------------------------------------------ threads
 
@@ -135,58 +145,38 @@ class Shape:
         """Columns between the 4x4 blocks of a thread."""
         return self.lanes_n * VECTOR
 
-    # ------------------------------------------------------------ fetching from global memory
-
     @property
-    def a_lanes(self) -> int:
-        """Threads that fetch one row of A's tile, 16 bytes each."""
-        return self.cta_k // VECTOR
-
-    @property
-    def b_lanes(self) -> int:
-        """Threads that fetch one row of B's tile, 16 bytes each."""
-        return self.cta_n // VECTOR
-
-    @property
-    def a_loads(self) -> int:
-        """16-byte pieces of A that a thread fetches at each K step."""
-        return self.cta_m * self.cta_k // (self.threads * VECTOR)
-
-    @property
-    def b_loads(self) -> int:
-        """16-byte pieces of B that a thread fetches at each K step."""
-        return self.cta_n * self.cta_k // (self.threads * VECTOR)
+    def ahead(self) -> int:
+        """K steps that are on their way while one is multiplied."""
+        return self.stages - 1
 
     # ------------------------------------------------------------ shared memory
 
     @property
-    def swizzle_m(self) -> int:
-        """Rows of A that one warp fetches at once."""
-        return LANES // self.a_lanes
+    def a_pitch(self) -> int:
+        """Elements from a row of A's tile, ``[k][m]``, to the next."""
+        return self.cta_m + PAD
 
-    def swizzle(self, k: int) -> int:
-        """What row ``k`` of the transposed tile of A has its column numbers xored with.
-
-        The lanes of a warp store ``a_lanes`` groups of four rows of the tile at once, ``swizzle_m``
-        neighbouring columns each. Moved apart by that, they fall into all 32 banks once.
-        """
-        return k // VECTOR * self.swizzle_m
+    @property
+    def b_pitch(self) -> int:
+        """Elements from a row of B's tile, ``[k][n]``, to the next."""
+        return self.cta_n + PAD
 
     def a_offset(self, k: int, m: int) -> int:
-        """Bytes from a stage's start to A[m, k] of the tile: ``[k][m]``, swizzled."""
-        return (k * self.cta_m + (m ^ self.swizzle(k))) * WORD
+        """Bytes from a stage's start to A[m, k] of the tile."""
+        return (k * self.a_pitch + m) * WORD
 
     def b_offset(self, k: int, n: int) -> int:
-        """Bytes from a stage's start to B[k, n] of the tile: ``[k][n]``, after A."""
-        return self.a_bytes + (k * self.cta_n + n) * WORD
+        """Bytes from a stage's start to B[k, n] of the tile, after A."""
+        return self.a_bytes + (k * self.b_pitch + n) * WORD
 
     @property
     def a_bytes(self) -> int:
-        return self.cta_m * self.cta_k * WORD
+        return self.a_pitch * self.cta_k * WORD
 
     @property
     def b_bytes(self) -> int:
-        return self.cta_n * self.cta_k * WORD
+        return self.b_pitch * self.cta_k * WORD
 
     @property
     def stage_bytes(self) -> int:
@@ -195,6 +185,17 @@ class Shape:
     @property
     def shared_bytes(self) -> int:
         return self.stages * self.stage_bytes
+
+    @property
+    def dynamic_bytes(self) -> int:
+        """Shared memory that a launch has to ask for; 0 where the kernel declares it."""
+        return self.shared_bytes if self.shared_bytes > STATIC_BYTES else 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.cta_m}x{self.cta_n}x{self.cta_k} of {self.thread_m}x{self.thread_n}, "
+            f"{self.stages} stages by {self.staging}"
+        )
 
 
 SEED = Shape(cta_m=128, cta_n=128, cta_k=8, warp_m=32, warp_n=64, thread_m=8, thread_n=8)

@@ -48,10 +48,9 @@ def place(k: Kernel, shape: Shape, thread: Reg) -> Place:
     )
 
 
-def reader(k: Kernel, shape: Shape, tile: Reg, at: Place) -> Reader:
-    """Reading from the stage after the one that is stored to first."""
-    other = k.add.u32(tile, shape.stage_bytes)
-    return Reader(k.mad.lo.u32(at.row, WORD, other), k.mad.lo.u32(at.column, WORD, other))
+def reader(k: Kernel, tile: Reg, at: Place) -> Reader:
+    """Reading from the first stage."""
+    return Reader(k.mad.lo.u32(at.row, WORD, tile), k.mad.lo.u32(at.column, WORD, tile))
 
 
 def fragment(k: Kernel, shape: Shape) -> Fragment:
@@ -76,12 +75,15 @@ def zeros(k: Kernel, shape: Shape) -> Sums:
 
 
 def multiply(k: Kernel, sums: Sums, fragment: Fragment) -> None:
-    """``sums[i][j] += a[i] * b[j]``, down one column and up the next.
+    """``sums[i][j] += a[i] * b[j]``, along the longer side and back beside it.
 
     Each step of this serpentine changes one of the two factors, so that the other comes from the
     reuse cache and not from the register file, whose two banks limit FFMA on Hopper.
     """
-    rows = range(len(sums))
-    for j, b in enumerate(fragment.b):
-        for i in rows if j % 2 == 0 else reversed(rows):
-            k.fma.rn.f32(fragment.a[i], b, sums[i][j], out=sums[i][j])
+    rows, columns = range(len(fragment.a)), range(len(fragment.b))
+    if len(columns) > len(rows):
+        order = [(i, j) for i in rows for j in (columns if i % 2 == 0 else reversed(columns))]
+    else:
+        order = [(i, j) for j in columns for i in (rows if j % 2 == 0 else reversed(rows))]
+    for i, j in order:
+        k.fma.rn.f32(fragment.a[i], fragment.b[j], sums[i][j], out=sums[i][j])

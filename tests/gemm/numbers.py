@@ -15,15 +15,7 @@ class Numbers:
         return Numbers(self._opcode or word)
 
     def __call__(self, *sources: Any, out: Any = None) -> Any:
-        if self._opcode == "mad":
-            a, b, c = sources
-            return a * b + c
-        if self._opcode == "mul":
-            return sources[0] * sources[1]
-        if self._opcode == "add":
-            return sources[0] + sources[1]
-        if self._opcode in ("cvt", "mov"):
-            return sources[0]
-        if self._opcode == "reg":
-            return None
-        raise NotImplementedError(self._opcode)
+        if self._opcode != "mad":
+            raise NotImplementedError(self._opcode)
+        a, b, c = sources
+        return a * b + c

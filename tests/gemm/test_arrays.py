@@ -106,9 +106,9 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     monkeypatch.setattr(calls, "SIGNATURES", frameworks.SIGNATURES)
     monkeypatch.setattr(calls, "_CALLS", {})
     driver.streams |= {5, 7, 8}
-    for name in ("general_nn", "general_nt", "general_tn", "general_nn_beta"):
+    for name in ("sgemm_nn", "sgemm_nt", "sgemm_tn", "sgemm_nn_beta"):
         beta = name.endswith("beta")
-        driver.params[name] = (8,) * (3 + beta) + (4,) * (4 + beta) + (8,) * (9 + 3 * beta)
+        driver.params[name] = (8,) * (3 + beta) + (4,) * 5 + (8,) * (9 + 3 * beta)
     return driver
 
 
@@ -178,7 +178,7 @@ def test_c24_torch_on_its_current_stream(fake: FakeDriver) -> None:
         result = ptxgemm.matmul(a, b)
         assert type(result) is Tensor and result.shape == (4, 5)
         assert launched(fake) == {
-            "stream": 7, "pointers": [0x10000, 0x20000, 0x90000], "name": "general_nn"
+            "stream": 7, "pointers": [0x10000, 0x20000, 0x90000], "name": "sgemm_nn"
         }  # fmt: skip
         assert result.recorded == []
         for stream, handle in ((0, 0), (5, 5), (types.SimpleNamespace(cuda_stream=5), 5)):
@@ -208,9 +208,9 @@ def test_what_lies_otherwise_is_another_call(fake: FakeDriver) -> None:
     b = Tensor((3, 5), 0x20000)
     ptxgemm.matmul(Tensor((4, 3)), b)
     ptxgemm.matmul(Tensor((4, 3), strides=(1, 4)), b)
-    assert launched(fake)["name"] == "general_tn"
+    assert launched(fake)["name"] == "sgemm_tn"
     ptxgemm.matmul(Tensor((4, 3)), b)
-    assert launched(fake)["name"] == "general_nn"
+    assert launched(fake)["name"] == "sgemm_nn"
 
 
 @pytest.mark.usefixtures("torch")
@@ -292,7 +292,7 @@ def test_the_interface_says_more(fake: FakeDriver) -> None:
         ptxgemm.matmul(a, b, out=Interface((4, 4), 0, data=(third, True)))
     flipped = Interface((4, 3), at, strides=(4, 16))
     assert ptxgemm.matmul(flipped, b).device is device
-    assert launched(fake)["name"] == "general_tn"
+    assert launched(fake)["name"] == "sgemm_tn"
     with pytest.raises(ValueError, match="a has a stride of 6 bytes; its elements have 4"):
         ptxgemm.matmul(Interface((4, 3), at, strides=(12, 6)), b)
     with pytest.raises(ValueError, match="a is at 0x77, which is no address of a GPU"):
@@ -370,7 +370,7 @@ def test_dlpack_on_a_gpu(fake: FakeDriver) -> None:
     a, b = Packed(np.ones((4, 3), f4)), Packed(np.ones((5, 3), f4).T)
     result = ptxgemm.matmul(a, b)
     assert isinstance(result, Array) and result.shape == (4, 5)
-    assert launched(fake)["name"] == "general_nt"
+    assert launched(fake)["name"] == "sgemm_nt"
     assert launched(fake)["pointers"][:2] == [a.data.ctypes.data, b.data.ctypes.data]
     ptxgemm.gemm(a, b, stream=5)
     assert a.streams == [1, 5]  # 1: the default stream

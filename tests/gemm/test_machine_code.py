@@ -28,7 +28,7 @@ def test_nothing_spills_and_two_ctas_fit_an_sm(form: str, beta_zero: bool) -> No
     cubin = machine_code(form, beta_zero).cubin
     assert cubin.registers <= 128  # 65536 registers, two CTAs of 256 threads
     assert (cubin.spill_stores, cubin.spill_loads) == (0, 0)
-    assert cubin.shared_bytes == 16384
+    assert cubin.shared_bytes == 16896
 
 
 @forms
@@ -112,13 +112,14 @@ def loop_of(lines: list[str]) -> list[str]:
 
 
 def test_forms_differ_as_their_names_say() -> None:
-    branch, predicated, peeled = (loop_of(body(form)) for form in PREFETCHES)
+    branch, predicated, peeled, clamped = (loop_of(body(form)) for form in PREFETCHES)
     assert sum("@%p" in line and "ld.global" in line for line in predicated) == 2
     assert sum("bra" in line for line in predicated) == 1
-    assert not any("@" in line and "ld.global" in line for line in branch + peeled)
+    assert not any("@" in line and "ld.global" in line for line in branch + peeled + clamped)
     assert sum("bra" in line for line in branch) == 2
     assert sum("bra" in line for line in peeled) == 1
     assert sum("setp" in line for line in peeled) == 1
+    assert sum("selp" in line for line in clamped) == 2
 
 
 def test_golden(golden: Callable[[str, str], None]) -> None:

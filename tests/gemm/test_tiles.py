@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from ptx.layouts import bank_conflict_ways
-from ptxgemm import load, warp
-from ptxgemm.shape import LANES, SEED, VECTOR, WORD, Shape
+from ptxgemm import grid, warp
+from ptxgemm.access import Access
+from ptxgemm.load import Spread
+from ptxgemm.shape import LANES, RUN, SEED, VECTOR, WORD, Shape
 from tests.gemm.numbers import Numbers
 
 SHAPES = {
@@ -17,21 +19,33 @@ SHAPES = {
     "deep": Shape(128, 128, 16, 32, 64, 16, 4),
     "small": Shape(64, 64, 8, 32, 32, 8, 4),
     "tall": Shape(128, 64, 8, 64, 32, 16, 4),
-    "shallow": Shape(128, 128, 4, 64, 64, 16, 8),
-}
-DEPTH, WIDTH = 48, 1024
-"""K and N of the matrices that the tiles are cut from."""
+    "wide": Shape(128, 256, 16, 64, 64, 8, 16, ctas_per_sm=1),
+    "one warp": Shape(32, 32, 32, 32, 32, 8, 4, 3, staging="async"),
+} | {str(one.shape): one.shape for one in grid.CANDIDATES}
 
 shapes = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+accesses = pytest.mark.parametrize(
+    "access",
+    [Access(along, width) for along in ("k", "side") for width in (1, 2, 4)],
+    ids=lambda access: f"{access.along}{access.width}",
+)
 k: Any = Numbers()
 
 
-@cache
-def movers(shape: Shape, operand: str) -> list[Any]:
-    """How each thread moves the operand, all addresses from 0."""
-    if operand == "a":
-        return [load.operand_a(k, shape, 0, DEPTH, 0, 0, t) for t in range(shape.threads)]
-    return [load.operand_b(k, shape, 0, WIDTH, 0, 0, t) for t in range(shape.threads)]
+def spreads(shape: Shape, access: Access) -> list[Spread]:
+    """Of A and of B."""
+    return [Spread(shape, extent, access) for extent in (shape.cta_m, shape.cta_n)]
+
+
+def elements(spread: Spread, thread: int) -> list[list[tuple[int, int]]]:
+    """(k, m or n) of every element of each piece that a thread fetches."""
+    inner0, outer0 = spread.origin(k, thread)  # type: ignore[arg-type]
+    found = []
+    for row, column in spread.pieces:
+        inner, outer = inner0 + column * spread.inner_step, outer0 + row * spread.rows
+        run = [(inner + q, outer) for q in range(spread.access.width)]
+        found.append([(i, o) if spread.transposed else (o, i) for i, o in run])
+    return found
 
 
 @cache
@@ -44,41 +58,37 @@ def warps(values: list[Any]) -> list[list[Any]]:
 
 
 @shapes
-@pytest.mark.parametrize("operand", ["a", "b"])
-def test_every_element_is_stored_once_at_its_place(shape: Shape, operand: str) -> None:
-    pitch = DEPTH if operand == "a" else WIDTH
-    stored = {}
-    for mover in movers(shape, operand):
-        for source, offsets in zip(mover.sources, mover.offsets, strict=True):
-            assert source % 16 == 0
-            row, column = divmod(source // WORD, pitch)
-            for q in range(VECTOR):
-                target = mover.target + (
-                    offsets[q] if len(offsets) == VECTOR else offsets[0] + q * WORD
-                )
-                assert target not in stored
-                stored[target] = (row, column + q)
-    if operand == "a":
-        expected = {
-            shape.a_offset(depth, m): (m, depth)
-            for depth in range(shape.cta_k)
-            for m in range(shape.cta_m)
-        }
-    else:
-        expected = {
-            shape.b_offset(depth, n): (depth, n)
-            for depth in range(shape.cta_k)
-            for n in range(shape.cta_n)
-        }
-    assert stored == expected
+@accesses
+def test_every_element_is_fetched_once(shape: Shape, access: Access) -> None:
+    for spread in spreads(shape, access):
+        fetched = [e for t in range(shape.threads) for run in elements(spread, t) for e in run]
+        wanted = [(d, s) for d in range(shape.cta_k) for s in range(spread.extent)]
+        assert sorted(fetched) == wanted
 
 
 @shapes
-def test_a_and_b_fill_a_stage_without_overlap(shape: Shape) -> None:
+@accesses
+def test_pieces_lie_in_shared_memory_as_far_apart_as_offsets_say(
+    shape: Shape, access: Access
+) -> None:
+    for spread in spreads(shape, access):
+        for t in (0, 1, shape.threads - 1):
+            inner0, outer0 = spread.origin(k, t)  # type: ignore[arg-type]
+            first_k, first_side = (inner0, outer0) if spread.transposed else (outer0, inner0)
+            origin = (first_k * spread.pitch + first_side) * WORD
+            for (row, column), run in zip(spread.pieces, elements(spread, t), strict=True):
+                for q, (d, s) in enumerate(run):
+                    offset = spread.offset(column * spread.inner_step + q, row * spread.rows)
+                    assert origin + offset == (d * spread.pitch + s) * WORD
+
+
+@shapes
+def test_a_and_b_lie_in_a_stage_without_overlap(shape: Shape) -> None:
     a = {shape.a_offset(d, m) for d in range(shape.cta_k) for m in range(shape.cta_m)}
     b = {shape.b_offset(d, n) for d in range(shape.cta_k) for n in range(shape.cta_n)}
-    assert sorted(a | b) == list(range(0, shape.stage_bytes, WORD))
+    assert len(a) == shape.cta_k * shape.cta_m and len(b) == shape.cta_k * shape.cta_n
     assert not a & b
+    assert max(a | b) < shape.stage_bytes
 
 
 @shapes
@@ -103,7 +113,7 @@ def reads(shape: Shape, operand: str, depth: int) -> list[list[int]]:
         if operand == "a"
         else (shape.thread_n, shape.block_n, shape.b_offset)
     )
-    readers = [warp.reader(k, shape, -shape.stage_bytes, at) for at in places(shape)]
+    readers = [warp.reader(k, 0, at) for at in places(shape)]  # type: ignore[arg-type]
     for block in range(size // VECTOR):
         found.append([getattr(r, operand) + offset(depth, block * distance) for r in readers])
     return found
@@ -111,44 +121,55 @@ def reads(shape: Shape, operand: str, depth: int) -> list[list[int]]:
 
 @shapes
 def test_fragments_are_read_from_where_they_were_stored(shape: Shape) -> None:
-    for depth in range(shape.cta_k):
+    for depth in (0, shape.cta_k - 1):
         for block, addresses in enumerate(reads(shape, "a", depth)):
             for at, address in zip(places(shape), addresses, strict=True):
-                for i in range(VECTOR):
-                    m = at.row + block * shape.block_m + i
-                    assert address + i * WORD == shape.a_offset(depth, m)
+                assert address == shape.a_offset(depth, at.row + block * shape.block_m)
         for block, addresses in enumerate(reads(shape, "b", depth)):
             for at, address in zip(places(shape), addresses, strict=True):
                 assert address == shape.b_offset(depth, at.column + block * shape.block_n)
 
 
 @shapes
-def test_shared_memory_is_free_of_bank_conflicts(shape: Shape) -> None:
-    for mover in ("a", "b"):
-        for lanes in warps(movers(shape, mover)):
-            for piece, offsets in enumerate(lanes[0].offsets):
-                width = 16 // len(offsets)
-                for q in range(len(offsets)):
-                    addresses = [lane.target + lane.offsets[piece][q] for lane in lanes]
-                    assert bank_conflict_ways(addresses, width) == 1
+@accesses
+def test_stores_are_free_of_bank_conflicts(shape: Shape, access: Access) -> None:
+    for spread in spreads(shape, access):
+        together = 1 if spread.transposed else access.width
+        for lanes in warps([elements(spread, t) for t in range(shape.threads)]):
+            for piece in range(len(lanes[0])):
+                for q in range(0, access.width, together):
+                    at = [lane[piece][q] for lane in lanes]
+                    addresses = [(d * spread.pitch + s) * WORD for d, s in at]
+                    assert bank_conflict_ways(addresses, together * WORD) == 1
+
+
+@shapes
+def test_reads_are_free_of_bank_conflicts(shape: Shape) -> None:
+    for operand in ("a", "b"):
         for depth in range(shape.cta_k):
-            for addresses in reads(shape, mover, depth):
+            for addresses in reads(shape, operand, depth):
                 for lanes in warps(addresses):
                     assert bank_conflict_ways(lanes, 16) == 1
 
 
-def test_the_swizzle_is_what_frees_the_stores_of_a() -> None:
-    plain = [(lane % 2 * VECTOR * SEED.cta_m + lane // 2) * WORD for lane in range(LANES)]
-    assert bank_conflict_ways(plain, WORD) == 2
+def test_the_padding_is_what_frees_the_stores_of_a_transposed_tile() -> None:
+    lanes = [divmod(lane, RUN) for lane in range(LANES)]
+    plain = [(d * SEED.cta_m + m) * WORD for m, d in lanes]
+    assert bank_conflict_ways(plain, WORD) == RUN
+    assert bank_conflict_ways([(d * SEED.a_pitch + m) * WORD for m, d in lanes], WORD) == 1
 
 
 @shapes
-def test_global_reads_use_whole_sectors(shape: Shape) -> None:
-    """A warp's fetch touches no more 32-byte sectors than its 512 bytes fill."""
-    for operand in ("a", "b"):
-        if operand == "a" and shape.cta_k * WORD < 32:
-            continue  # a row of the tile is narrower than a sector
-        for lanes in warps(movers(shape, operand)):
-            for piece in range(len(lanes[0].sources)):
-                sectors = {lane.sources[piece] // 32 for lane in lanes}
-                assert len(sectors) == LANES * 16 // 32
+@accesses
+def test_global_reads_use_whole_sectors(shape: Shape, access: Access) -> None:
+    """A warp's fetch touches no more 32-byte sectors than its bytes fill, on aligned rows."""
+    for spread in spreads(shape, access):
+        for lanes in warps([elements(spread, t) for t in range(shape.threads)]):
+            for piece in range(len(lanes[0])):
+                runs = {
+                    (o, i * WORD // 32)
+                    for lane in lanes
+                    for d, s in lane[piece]
+                    for i, o in [(d, s) if spread.transposed else (s, d)]
+                }
+                assert len(runs) == LANES * access.width * WORD // 32
