@@ -102,7 +102,9 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
     if any(word in words for word in ("prefetch", "commit_group", "wait_group")):
         return lambda lanes: None
     if words.all[1] == "reduce":
-        raise Unmodelled(f"{words.op} is not modelled yet", decoded.instruction.place)
+        raise Unmodelled(
+            f"{words.op} is not modelled: its meaning is not written", decoded.instruction.place
+        )
     if any(word.startswith(("im2col", "tile::", "cp_mask")) for word in words.all):
         raise Unmodelled(f"{words.op} is not modelled", decoded.instruction.place)
     into = any(word.startswith("mbarrier::complete_tx") for word in words.all)

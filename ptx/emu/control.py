@@ -351,7 +351,7 @@ def _indirect(
     arguments: tuple[Operand, ...],
 ) -> Control:
     raise Unmodelled(
-        f"a call through a register is not modelled yet\n  {decoded.instruction}",
+        f"call is not modelled: it goes through a register\n  {decoded.instruction}",
         decoded.instruction.place,
     )
 

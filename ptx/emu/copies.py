@@ -23,7 +23,7 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
     copies = chunk.copies
     if "async" not in words:
         raise Unmodelled(
-            f"{words.op} is not modelled yet",
+            f"{words.op} is not modelled: its meaning is not written",
             decoded.instruction.place,
         )
     if "bulk" in words:
@@ -43,7 +43,9 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
         return lambda lanes: copies.wait(lanes, still)
     if "ca" in words or "cg" in words:
         return _copy(chunk, decoded)
-    raise Unmodelled(f"{words.op} is not modelled yet", decoded.instruction.place)
+    raise Unmodelled(
+        f"{words.op} is not modelled: its meaning is not written", decoded.instruction.place
+    )
 
 
 def _signal(chunk: Chunk, decoded: Decoded) -> Step:

@@ -10,6 +10,7 @@ from ptx.emu.faults import Unmodelled
 from ptx.emu.semantics import compare, convert, floating, half, integer, logic, moves
 from ptx.emu.semantics.rules import RULES, Meaning, Words
 from ptx.ir import Addr, Instruction, Operand, Pair
+from ptx.isa import FORMS
 
 __all__ = ["compare", "convert", "floating", "half", "integer", "logic", "moves"]
 
@@ -32,41 +33,14 @@ UNMODELLED: dict[str, str] = {
     "tcgen05": "the tensor memory of sm_100 is not modelled",
     "tensormap": "tensor maps in memory are not modelled",
     "multimem": "several devices are not modelled",
-    "tex": "textures are not modelled",
-    "tld4": "textures are not modelled",
-    "txq": "textures are not modelled",
-    "suld": "surfaces are not modelled",
-    "sust": "surfaces are not modelled",
-    "sured": "surfaces are not modelled",
-    "suq": "surfaces are not modelled",
-    "istypep": "textures are not modelled",
-    "alloca": "stack memory of variable size is not modelled",
-    "stacksave": "stack memory of variable size is not modelled",
-    "stackrestore": "stack memory of variable size is not modelled",
+    **dict.fromkeys(
+        ("alloca", "stacksave", "stackrestore"), "stack memory of variable size is not modelled"
+    ),
     "clusterlaunchcontrol": "work stealing between grids is not modelled",
-    "vadd": "video instructions are not modelled",
-    "vsub": "video instructions are not modelled",
-    "vabsdiff": "video instructions are not modelled",
-    "vmin": "video instructions are not modelled",
-    "vmax": "video instructions are not modelled",
-    "vshl": "video instructions are not modelled",
-    "vshr": "video instructions are not modelled",
-    "vmad": "video instructions are not modelled",
-    "vset": "video instructions are not modelled",
-    "vadd2": "video instructions are not modelled",
-    "vsub2": "video instructions are not modelled",
-    "vavrg2": "video instructions are not modelled",
-    "vabsdiff2": "video instructions are not modelled",
-    "vmin2": "video instructions are not modelled",
-    "vmax2": "video instructions are not modelled",
-    "vset2": "video instructions are not modelled",
-    "vadd4": "video instructions are not modelled",
-    "vsub4": "video instructions are not modelled",
-    "vavrg4": "video instructions are not modelled",
-    "vabsdiff4": "video instructions are not modelled",
-    "vmin4": "video instructions are not modelled",
-    "vmax4": "video instructions are not modelled",
-    "vset4": "video instructions are not modelled",
+    **dict.fromkeys(
+        (opcode for opcode, forms in FORMS.items() if forms[0].chapter == "video"),
+        "video instructions are not modelled",
+    ),
 }
 """Opcodes without a meaning, and why."""
 

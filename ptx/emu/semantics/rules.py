@@ -65,7 +65,7 @@ class Words:
     def type(self) -> str:
         """The last type word."""
         if not self.types:
-            raise Unmodelled(f"{self.op} names no type")
+            raise Unmodelled(f"{self.op} is not modelled: it names no type")
         return self.types[-1]
 
     def __contains__(self, word: str) -> bool:
