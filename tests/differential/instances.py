@@ -55,6 +55,8 @@ def wanted(variant: Variant) -> bool:
         return False
     if any(slot.type == "b128" for slot in variant.slots):
         return False
+    if not variant.wide and any(slot.type in ("u8", "s8") for slot in variant.slots):
+        return False  # These want registers of 8 bits; the kernels hold bytes in 16.
     try:
         semantics.meaning_of(Words(variant.op))
     except Unmodelled:

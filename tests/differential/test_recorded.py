@@ -1,0 +1,92 @@
+"""The emulator gives the recorded answers of an H200, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import ptx
+from tests.differential import branching, matrices, recorded, straight
+from tests.differential.instances import all_instances
+from tests.differential.jobs import Job
+from tests.differential.programs import Images, batches
+from tests.differential.recorded import FOLDER
+
+EMULATOR = ptx.device("emulator")
+JOBS: dict[str, Callable[[], Iterator[Job]]] = {
+    "mma": matrices.mma_jobs,
+    "wmma": matrices.wmma_jobs,
+    "wgmma": matrices.wgmma_jobs,
+}
+
+
+@pytest.mark.parametrize("pattern", ["^(?!set)", r"^setp?\.(eq|lt|geu|nan)\."])
+def test_instructions(pattern: str) -> None:
+    kept = dict(np.load(FOLDER / "straight.npz"))
+    assert list(recorded.replayed(EMULATOR, kept, pattern)) == []
+
+
+@pytest.mark.slow
+def test_every_comparison() -> None:
+    kept = dict(np.load(FOLDER / "straight.npz"))
+    assert list(recorded.replayed(EMULATOR, kept, "^set")) == []
+
+
+def _differing(stage: str, each: int) -> list[str]:
+    """Tensor core jobs whose checksums differ, `each`-th cases alone."""
+    kept = np.load(FOLDER / "digests.npz")
+    wrong = []
+    for job in JOBS[stage]():
+        wanted = kept[f"{stage}|{job.name}"]
+        cases = list(range(0, job.grid, each))
+        some = recorded.some_cases(job, cases)
+        found = recorded.digests(some, some.run(EMULATOR, Images()), some.grid)
+        if not np.array_equal(found, wanted[cases]):
+            wrong.append(job.name)
+    return wrong
+
+
+@pytest.mark.parametrize(("stage", "each"), [("mma", 12), ("wmma", 6), ("wgmma", 18)])
+def test_tensor_cores(stage: str, each: int) -> None:
+    assert _differing(stage, each) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", JOBS)
+def test_tensor_cores_in_full(stage: str) -> None:
+    assert _differing(stage, 1) == []
+
+
+def _program_differs(number: int, kept: dict[str, np.ndarray]) -> bool:
+    job = branching.program(number)
+    found = recorded.digests(job, job.run(EMULATOR, Images()), 1)
+    return not np.array_equal(found, kept[f"branching|{number}"])
+
+
+def test_control_flow() -> None:
+    kept = dict(np.load(FOLDER / "digests.npz"))
+    assert [n for n in range(0, 300, 12) if _program_differs(n, kept)] == []
+
+
+@pytest.mark.slow
+def test_all_control_flow() -> None:
+    kept = dict(np.load(FOLDER / "digests.npz"))
+    assert [n for n in range(300) if _program_differs(n, kept)] == []
+
+
+@pytest.mark.slow
+def test_one_operand_exhaustively() -> None:
+    kept = dict(np.load(FOLDER / "one.npz"))
+    wanted = dict(zip(kept["texts"].tolist(), kept["digests"].tolist(), strict=True))
+    found = {}
+    chosen = [i for i in all_instances() if i.text in wanted]
+    assert len(chosen) == len(wanted)
+    for batch in batches(chosen, straight.ALL):
+        rows, column = straight.run_exhaustive(EMULATOR, batch, Images()), 0
+        for instance in batch.instances:
+            part = np.ascontiguousarray(rows[:, column : column + len(instance.results)])
+            column += len(instance.results)
+            found[instance.text] = recorded.checksum(part)
+    assert [text for text in wanted if found[text] != wanted[text]] == []
