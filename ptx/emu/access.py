@@ -28,7 +28,7 @@ from ptx.emu.memory import (
     check_alignment,
 )
 from ptx.emu.program import Decoded, Located
-from ptx.emu.races import is_synchronising
+from ptx.emu.races import Races, is_synchronising
 from ptx.emu.semantics.rules import dtype_of
 from ptx.emu.steps import Lanes, Source, Step, select
 from ptx.ir import SINK, Addr, Imm, Operand, Pair, Reg, Symbol, Vector
@@ -232,6 +232,24 @@ def _count(chunk: Chunk, parts: list[Part], nbytes: int, lanes: Lanes) -> None:
             counts.access(chunk, offsets + region.base, nbytes, who, shared)
 
 
+def _watch_read(races: Races, region: Region, offsets: Array, nbytes: int, who: Array) -> None:
+    chunk = races.chunk
+    if region is chunk.shared:
+        races.read(offsets, nbytes, who, chunk.at)
+    elif races.memory is not None and region.base >= GLOBAL_BASE:
+        races.memory.read(region, offsets, nbytes, who, chunk.at)
+
+
+def _watch_write(races: Races, region: Region, offsets: Array, nbytes: int, who: Array) -> None:
+    chunk = races.chunk
+    if region is chunk.shared:
+        races.write(offsets, nbytes, who, chunk.at)
+        if chunk.proxies is not None:
+            chunk.proxies.stored(offsets, nbytes)
+    elif races.memory is not None and region.base >= GLOBAL_BASE:
+        races.memory.write(region, offsets, nbytes, who, chunk.at)
+
+
 def load_cells(space: Space, at: Array, nbytes: int, lanes: Lanes, plain: bool = True) -> Array:
     """The bytes at each address, one cell each; `plain` accesses can race."""
     chunk = space.chunk
@@ -240,14 +258,14 @@ def load_cells(space: Space, at: Array, nbytes: int, lanes: Lanes, plain: bool =
     _count(chunk, parts, nbytes, lanes)
     if len(parts) == 1:
         region, offsets, _ = parts[0]
-        if races is not None and region is chunk.shared:
-            races.read(offsets, nbytes, chunk.everyone(lanes), chunk.at)
+        if races is not None:
+            _watch_read(races, region, offsets, nbytes, chunk.everyone(lanes))
         return region.load(offsets, nbytes)
     cells = np.empty(len(at), parts[0][0].cells(nbytes).dtype)
     for region, offsets, positions in parts:
         try:
-            if races is not None and region is chunk.shared:
-                races.read(offsets, nbytes, _who(chunk, lanes, positions), chunk.at)
+            if races is not None:
+                _watch_read(races, region, offsets, nbytes, _who(chunk, lanes, positions))
             cells[positions] = region.load(offsets, nbytes)
         except AccessError as error:
             error.position = int(positions[error.position])
@@ -265,8 +283,8 @@ def store_cells(
     for region, offsets, positions in parts:
         chosen = cells if not len(positions) else cells[positions]
         try:
-            if races is not None and region is chunk.shared:
-                races.write(offsets, nbytes, _who(chunk, lanes, positions), chunk.at)
+            if races is not None:
+                _watch_write(races, region, offsets, nbytes, _who(chunk, lanes, positions))
             _store(region, offsets, nbytes, chosen)
         except AccessError as error:
             if len(positions) and error.position >= 0:
@@ -311,7 +329,7 @@ def located_faults(step: Step) -> Step:
 
 def bind(chunk: Chunk, decoded: Decoded) -> Step:
     """The step of a memory instruction."""
-    from ptx.emu import atomics, copies, mbarriers
+    from ptx.emu import atomics, copies, mbarriers, proxies
 
     makers: dict[str, Callable[[Chunk, Decoded], Step]] = {
         "ld": load,
@@ -326,6 +344,7 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
         "mapa": clusters.map_address,
         "getctarank": clusters.get_rank,
         "createpolicy": create_policy,
+        "fence": proxies.bind,
     }
     opcode = decoded.words.opcode
     if opcode in makers:
@@ -490,8 +509,8 @@ class AsyncCopies:
         states = region.cells(copy.nbytes, states=True)
         index = copy.offsets >> (copy.nbytes.bit_length() - 1)
         taken = states.take(index).view(np.uint8).reshape(len(index), -1)
-        if (taken == IN_FLIGHT).any():
-            where = int(np.argmax((taken == IN_FLIGHT).any(axis=1)))
+        if (taken > VALID).any():
+            where = int(np.argmax((taken > VALID).any(axis=1)))
             raise AccessError(
                 "in-flight",
                 "an asynchronous copy writes where another one has not been waited for",
@@ -540,6 +559,8 @@ class AsyncCopies:
         races = self.chunk.races
         if races is not None:
             races.written(copy.offsets[done], copy.nbytes, copy.lanes[done], copy.at)
+            if self.chunk.proxies is not None:
+                self.chunk.proxies.stored(copy.offsets[done], copy.nbytes)
         index = copy.offsets[done] >> (copy.nbytes.bit_length() - 1)
         states = copy.region.cells(copy.nbytes, states=True)
         states[index] = np.full(copy.nbytes, VALID, np.uint8).view(states.dtype)[0]

@@ -1,7 +1,8 @@
 """Bulk and tensor copies (PTX ISA 9.0, sections 9.7.9.25.4 and 9.7.9.25.5), tile mode.
 
 A copy into shared memory is on its way, its destination poison, until a thread asks the mbarrier
-that it signals. A copy out of shared memory happens at once. ``.im2col`` is not modelled.
+that it signals. A copy out of shared memory happens at once, and its source is lent until the
+thread waits for the bulk-group. ``.im2col`` is not modelled.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import numpy as np
 from ptx import layouts
 from ptx.emu import steps
 from ptx.emu.access import Space, addresses, load_cells
+from ptx.emu.barriers import place_of
 from ptx.emu.faults import AccessError, Unmodelled
 from ptx.emu.mbarriers import Place
-from ptx.emu.memory import IN_FLIGHT, VALID, Array, Region
+from ptx.emu.memory import IN_FLIGHT, LENT, VALID, Array, Region
 from ptx.emu.program import Decoded
 from ptx.emu.steps import Lanes, Source, Step, select
-from ptx.ir import Addr, Operand, Vector
+from ptx.ir import Addr, Imm, Operand, Vector
 from ptx.tensormap import BYTES, TensorMap
 
 if TYPE_CHECKING:
@@ -45,6 +47,16 @@ class Flight:
     at: int
 
 
+@dataclass
+class Lent:
+    """Shared memory that a copy out of it reads until it is waited for."""
+
+    offsets: Array
+    lane: int
+    group: int
+    at: int
+
+
 class Bulk:
     """The bulk copies of a chunk that are in flight."""
 
@@ -55,16 +67,84 @@ class Bulk:
     def reset(self) -> None:
         """Nothing is in flight."""
         self.flying: list[Flight] = []
+        self.lent: list[Lent] = []
+        self.group = np.zeros(self.chunk.count, np.int64)
+        """The bulk-group that the next copy of each thread joins."""
+
+    def lend(self, offsets: Array, lane: int, at: int) -> None:
+        """A copy reads units of shared memory until its thread waits."""
+        chunk = self.chunk
+        if chunk.proxies is not None:
+            chunk.proxies.use(offsets, _UNIT, lane, "the copy reads")
+        self.lent.append(Lent(offsets, lane, int(self.group[lane]), at))
+        self._mark(offsets, LENT)
+
+    def _mark(self, offsets: Array, state: int) -> None:
+        states = self.chunk.shared.cells(_UNIT, states=True)
+        states[offsets // _UNIT] = np.full(_UNIT, state, np.uint8).view(states.dtype)[0]
+        self.chunk.shared.full = False
+
+    def commit(self, lanes: Lanes) -> None:
+        self.group[... if lanes is None else lanes] += 1
+
+    def wait(self, lanes: Lanes, still: int) -> None:
+        """Complete the committed copies of some threads but for the latest `still` groups."""
+        if not self.lent:
+            return
+        waits = np.zeros(self.chunk.count, np.bool_)
+        waits[... if lanes is None else lanes] = True
+        limit = self.group - still
+
+        def over(one: Lent) -> bool:
+            return bool(waits[one.lane]) and one.group < limit[one.lane]
+
+        done = [one for one in self.lent if over(one)]
+        self.lent = [one for one in self.lent if not over(one)]
+        for one in done:
+            if self.chunk.races is not None:
+                lanes_of = np.full(len(one.offsets), one.lane)
+                self.chunk.races.read(one.offsets, _UNIT, lanes_of, one.at)
+            self._mark(one.offsets, VALID)
+        for one in self.lent:
+            self._mark(one.offsets, LENT)
+
+    def left(self, who: Array) -> None:
+        """Threads have exited; raises :class:`AccessError` where a copy outlives them."""
+        if self.lent:
+            gone = np.isin([one.lane for one in self.lent], who)
+            if gone.any():
+                one = self.lent[int(np.argmax(gone))]
+                raise AccessError(
+                    "in-flight",
+                    "the thread exits while a bulk copy that it did not wait for still reads its "
+                    f"shared memory\n  the copy: {place_of(self.chunk.program.code[one.at])}",
+                    lane=one.lane,
+                )
+        if self.flying:
+            stride = max(1, self.chunk.shared_stride)
+            into = np.array([int(one.offsets[0]) // stride for one in self.flying])
+            alive = self.chunk.cta_alive(into)
+            if not alive.all():
+                flight = self.flying[int(np.argmin(alive))]
+                raise AccessError(
+                    "in-flight",
+                    "a CTA exits while a bulk copy that nobody waited for is on its way into its "
+                    f"shared memory\n  the copy: {place_of(self.chunk.program.code[flight.at])}",
+                    lane=int(who[0]),
+                )
 
     def issue(self, flight: Flight) -> None:
         chunk = self.chunk
         index = flight.offsets // _UNIT
         states = chunk.shared.cells(_UNIT, states=True)
         taken = states.take(index).view(np.uint8)
-        if (taken == IN_FLIGHT).any():
+        if (taken > VALID).any():
             raise AccessError(
                 "in-flight", "a bulk copy writes where another is on its way", lane=flight.lane
             )
+        if chunk.proxies is not None:
+            chunk.proxies.use(flight.offsets, _UNIT, flight.lane, "the copy writes")
+            chunk.proxies.signal(flight.mbarrier, flight.lane)
         if chunk.races is not None:
             lanes = np.full(len(flight.offsets), flight.lane)
             chunk.races.write(flight.offsets, _UNIT, lanes, flight.at, mark=False)
@@ -99,8 +179,15 @@ class Bulk:
 def bind(chunk: Chunk, decoded: Decoded) -> Step:
     """cp.async.bulk in all its forms."""
     words = decoded.words
-    if any(word in words for word in ("prefetch", "commit_group", "wait_group")):
+    if "prefetch" in words:
         return lambda lanes: None
+    if "commit_group" in words:
+        return chunk.bulk.commit
+    if "wait_group" in words:
+        count = decoded.operands[0]
+        assert isinstance(count, Imm)
+        still = int(count.value)
+        return lambda lanes: chunk.bulk.wait(lanes, still)
     if words.all[1] == "reduce":
         raise Unmodelled(
             f"{words.op} is not modelled: its meaning is not written", decoded.instruction.place
@@ -205,7 +292,10 @@ def _store(chunk: Chunk, decoded: Decoded) -> Step:
         at = _units(int(origin(lanes)[0]), nbytes)
         many = np.full(len(at), lane)
         cells = load_cells(from_space, at, _UNIT, many)
+        chunk.bulk.lend(from_space.locate(at, _UNIT, many)[0][1], lane, decoded.at)
         for region, offsets, _ in to_space.locate(_units(int(to(lanes)[0]), nbytes), _UNIT, many):
+            if chunk.races is not None and chunk.races.memory is not None:
+                chunk.races.memory.write(region, offsets, _UNIT, many, decoded.at)
             region.store(offsets, _UNIT, cells)
 
     return _each(chunk, action)
@@ -376,6 +466,7 @@ def _tensor_store(chunk: Chunk, decoded: Decoded) -> Step:
         offsets = _shared_offsets(map, int(at[0]))
         many = np.full(len(offsets), lane)
         cells = load_cells(space, offsets, _UNIT, many)
+        chunk.bulk.lend(space.locate(offsets, _UNIT, many)[0][1], lane, decoded.at)
         box = _box(map, corner)
         bytes_ = cells.view(np.uint8).reshape(len(box.rows), -1)
         columns, rows = np.flatnonzero(box.inside), np.flatnonzero(box.row_inside)

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ptx.emu import access, control, steps, warp
+from ptx.emu import access, control, proxies, steps, warp
 from ptx.emu.barriers import Barriers
 from ptx.emu.bulk import Bulk
 from ptx.emu.clusters import ClusterBarrier
 from ptx.emu.faults import AccessError, EmulatorFault, Unmodelled
 from ptx.emu.mbarriers import Objects
 from ptx.emu.memory import Array, Memory, Region
+from ptx.emu.products import Products
 from ptx.emu.program import Decoded, Program, storage_bits
 from ptx.emu.races import Races
 from ptx.emu.special import special_register
@@ -76,7 +77,11 @@ class Chunk:
         self.bulk = Bulk(self)
         self.calls = control.CallStack(self)
         self.copies = access.AsyncCopies(self)
-        self.races = Races(self) if launch.find_races and self.shared.size else None
+        self.products = Products(self)
+        self.races = Races(self) if launch.find_races else None
+        self.proxies = (
+            proxies.Proxies(self, self.races) if self.races and proxies.needed(self) else None
+        )
         self.progress = 0
         """Counts what another thread might wait for: stores, arrivals, exits."""
         self.at = 0
@@ -99,7 +104,8 @@ class Chunk:
         self.alive[:] = True
         self.living = self.count
         waiting = self.barriers, self.warps, self.cluster_barrier, self.mbarriers
-        for part in (*waiting, self.copies, self.bulk, self.races):
+        copying = self.copies, self.bulk, self.products
+        for part in (*waiting, *copying, self.races, self.proxies):
             if part is not None:
                 part.reset()
         self.team_of = self.launch.order.teams(self)
@@ -184,7 +190,8 @@ class Chunk:
                 if self.program.is_control[decoded.at]:
                     self._controls[decoded.at] = self._control(decoded)
                 else:
-                    step = self._guard(decoded, self._follow(decoded, self._bind(decoded)))
+                    step = self._follow(decoded, self._bind(decoded))
+                    step = self._guard(decoded, self.products.watched(decoded, step))
                     self._steps[decoded.at] = step
             except Unmodelled as error:
                 if error.place is None and decoded.instruction.place is not None:
@@ -245,7 +252,7 @@ class Chunk:
         return [slot] if slot in self.program.doubtful else []
 
     def _control(self, decoded: Decoded) -> Control:
-        made = control.bind(self, decoded)
+        made = self.products.watched_control(decoded, control.bind(self, decoded))
         doubted = self._doubted_guard(decoded)
         if not doubted:
             return made
@@ -344,6 +351,12 @@ class Chunk:
         self.alive[who] = False
         self.living -= len(who)
         self.progress += 1
+        self.bulk.left(who)
+        if self.races is not None and self.launch.cluster_size > 1:
+            ctas, first = np.unique(self.cta_of[who], return_index=True)
+            for cta, gone, lane in zip(ctas, ~self.cta_alive(ctas), who[first], strict=True):
+                if gone:
+                    self.races.left(int(cta), int(lane))
         if self.living:
             self.barriers.recheck()
             self.warps.recheck()

@@ -14,6 +14,7 @@ KINDS = {
     "wrong-space": "an address of one state space used in another",
     "read-only": "a store to constant or parameter memory",
     "in-flight": "a read or write of what an asynchronous operation still owns",
+    "fence": "registers or memory pass to another unit with no fence between that it would see",
     "race": "two threads access one place with no synchronisation between, one of them to write",
     "divergent-barrier": "a part of a warp arrives at an aligned barrier",
     "mask": "a member mask that names the wrong lanes",

@@ -12,6 +12,7 @@ import numpy as np
 from ptx import types
 from ptx.emu.chunk import Chunk
 from ptx.emu.faults import EmulatorFault, Unmodelled
+from ptx.emu.global_races import MOST_CTAS, History, granule_of
 from ptx.emu.memory import VALID, Array, Memory, Region
 from ptx.emu.program import Decoded, Program
 from ptx.emu.report import Counts, Report
@@ -150,6 +151,9 @@ class Launch:
         self.step_limit = step_limit
         self.order = order
         self.find_races = find_races
+        self.history: History | None = None
+        if find_races and grid[0] * grid[1] * grid[2] < MOST_CTAS:
+            self.history = History(self, granule_of(program))
         self.dynamic_shared_bytes = dynamic_shared_bytes
         self.shared_bytes = program.dynamic_offset + dynamic_shared_bytes
         self.threads_per_cta = block[0] * block[1] * block[2]
@@ -206,7 +210,7 @@ def launch(
 
     `param_bytes` is the parameter space, laid out as the driver lays it out; `shared_bytes` is
     dynamic shared memory; `step_limit` bounds the instructions that groups of threads issue;
-    ``races=False`` leaves out the search for races in shared memory; `progress` is told now and
+    ``races=False`` leaves out the search for races; `progress` is told now and
     then how many CTAs have run, and of how many. Raises :class:`EmulatorFault` for what the kernel
     does wrong and :class:`Unmodelled` before anything runs.
     """

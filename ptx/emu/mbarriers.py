@@ -92,6 +92,8 @@ class Objects:
                 address=where % self.chunk.shared_stride,
             )
         self.objects[where] = Object(count, count)
+        if self.chunk.proxies is not None:
+            self.chunk.proxies.initialised(where, lane)
 
     def arrive(self, where: int, count: int, lane: int, drop: bool = False) -> int:
         """Arrive, and give the phase in which that was."""

@@ -5,7 +5,8 @@ their addresses are never used twice, so that a stale or overrun pointer never h
 Shared, local and parameter memory are windows below, as generic addressing sees them; in their own
 spaces their addresses start at 0.
 
-Beside each byte stands a state: 0 never written, 1 holds a value, 2 owned by an asynchronous copy.
+Beside each byte stands a state: 0 never written, 1 holds a value, 2 on its way by an asynchronous
+copy, 5 holds a value that an asynchronous copy still reads.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ RANK_SHIFT = 24
 GUARD_BYTES = 4096
 """At least so much lies unused after each global allocation."""
 
-EMPTY, VALID, IN_FLIGHT = 0, 1, 2
+EMPTY, VALID, IN_FLIGHT, LENT = 0, 1, 2, 5
+"""States: readable ones have bit 0, what must not be stored to has one of the others."""
+_BUSY = (IN_FLIGHT | LENT) & ~VALID
 _UNSIGNED: dict[int, type] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
@@ -85,7 +88,9 @@ class Region:
         if not self.full and not self.became_full(len(at) * nbytes):
             states = self.cells(nbytes, states=True).take(index)
             part = min(nbytes, 8)
-            if (states.view(_UNSIGNED[part]) != _FILLED[part][VALID]).any():
+            seen: Array = states.view(_UNSIGNED[part])
+            valid = _FILLED[part][VALID]
+            if (seen != valid).any() and ((seen & valid) != valid).any():
                 self._refuse(at, nbytes)
         return self.cells(nbytes).take(index)
 
@@ -95,7 +100,7 @@ class Region:
         if not self.full:
             states = self.cells(nbytes, states=True)
             part = min(nbytes, 8)
-            if (states.take(index).view(_UNSIGNED[part]) & _FILLED[part][IN_FLIGHT]).any():
+            if (states.take(index).view(_UNSIGNED[part]) & _FILLED[part][_BUSY]).any():
                 self._refuse(at, nbytes, storing=True)
             states[index] = _FILLED[nbytes][VALID]
         self.cells(nbytes)[index] = cells
@@ -113,21 +118,22 @@ class Region:
 
     def _refuse(self, at: Array, bytes_each: int, storing: bool = False) -> None:
         states = self.state[at[:, None] + np.arange(bytes_each)]
-        flying = (states == IN_FLIGHT).any(axis=1)
+        flying = ((states & _BUSY) != 0 if storing else states == IN_FLIGHT).any(axis=1)
         if flying.any():
             where = int(np.argmax(flying))
             verb = "written" if storing else "read"
+            how = "still reads" if (states[where] == LENT).any() else "owns"
             raise AccessError(
                 "in-flight",
                 f"{bytes_each} bytes are {verb} while an asynchronous copy that was not waited for "
-                "owns them",
+                f"{how} them",
                 position=where,
                 address=self.base + int(at[where]),
                 allocation=f"in {self}",
             )
         if not storing:
-            where = int(np.argmax((states != VALID).any(axis=1)))
-            first = int(np.argmax(states[where] != VALID))
+            where = int(np.argmax((states == EMPTY).any(axis=1)))
+            first = int(np.argmax(states[where] == EMPTY))
             raise AccessError(
                 "uninitialised",
                 f"a load of {bytes_each} bytes reads memory that was never written"
@@ -140,8 +146,7 @@ class Region:
 
 _FILLED: dict[int, list[Any]] = {
     n: [
-        np.full(n, state, np.uint8).view(_UNSIGNED.get(n, f"V{n}"))[0]
-        for state in (EMPTY, VALID, IN_FLIGHT)
+        np.full(n, state, np.uint8).view(_UNSIGNED.get(n, f"V{n}"))[0] for state in range(_BUSY + 1)
     ]
     for n in (1, 2, 4, 8, 16, 32)
 }

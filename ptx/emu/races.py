@@ -23,6 +23,7 @@ import numpy as np
 from ptx import types
 from ptx.emu.barriers import place_of
 from ptx.emu.faults import AccessError
+from ptx.emu.global_races import GlobalRaces
 from ptx.emu.memory import Array
 from ptx.emu.program import Decoded, Program
 
@@ -39,20 +40,24 @@ def is_synchronising(decoded: Decoded) -> bool:
 
 def granule_of(program: Program) -> int:
     """The bytes of the kernel's narrowest plain access that may be to shared memory."""
-    narrowest = 16
+    return narrowest(program, {"global", "param", "const", "local"})
+
+
+def narrowest(program: Program, elsewhere: set[str]) -> int:
+    """The bytes of the narrowest access, at most 16, that names none of some spaces."""
+    found = 16
     for decoded in program.code:
         words = decoded.words
-        if words.opcode not in ("ld", "st", "cp", "atom", "red"):
+        if words.opcode not in ("ld", "ldu", "st", "cp", "atom", "red", "wmma"):
             continue
-        if words.opcode in ("ld", "st") and not {"global", "param", "const", "local"}.isdisjoint(
-            words.set
-        ):
+        spaces = {word.partition("::")[0] for word in words.set}
+        if words.opcode != "cp" and not elsewhere.isdisjoint(spaces):
             continue
         if words.opcode == "cp":
-            narrowest = min(narrowest, 4)
+            found = min(found, 4)
         elif words.types:
-            narrowest = min(narrowest, types.bits(words.type) // 8)
-    return max(1, narrowest)
+            found = min(found, types.bits(words.type) // 8)
+    return max(1, found)
 
 
 class Races:
@@ -62,19 +67,21 @@ class Races:
         self.chunk = chunk
         self.granule = granule_of(chunk.program)
         size = chunk.shared.size // self.granule
-        padded = -(-size // 32) * 32
+        padded = max(32, -(-size // 32) * 32)
         self.domains = len(chunk.ctas) // chunk.launch.cluster_size
         self.warps = chunk.warp_count // max(1, self.domains)
         """Warps of a cluster: those that may share memory."""
         self.domain_of = chunk.cta_of // chunk.launch.cluster_size
         self.warp_of = chunk.warp_of % self.warps
-        self.write_time = np.zeros(padded, np.int32)
+        self.write_time: Array = np.zeros(padded, np.int32)
         self.write_by = np.zeros(padded, np.int64)
         """Thread, and the instruction in the upper half."""
         self.read_time = np.zeros(padded, np.int32)
         self.read_by = np.zeros(padded, np.int64)
         self.read_times = np.zeros((self.warps, padded), np.int32)
         self._size = padded
+        history = chunk.launch.history
+        self.memory = GlobalRaces(chunk, self, history) if history is not None else None
         self.reset()
 
     def reset(self) -> None:
@@ -88,12 +95,14 @@ class Races:
         """What atomics have released, by domain."""
         self.pending: dict[Any, Array] = {}
         """What arrivals have released, by barrier."""
+        if self.memory is not None:
+            self.memory.reset()
         for table in (self.write_time, self.read_time, self.read_times):
             table[...] = 0
 
     # ------------------------------------------------------------ accesses
 
-    def _index(self, offsets: Array, nbytes: int) -> tuple[Array, int]:
+    def index(self, offsets: Array, nbytes: int) -> tuple[Array, int]:
         """Granules of each access: ``(n, granules)`` indices."""
         count = nbytes // self.granule
         first = offsets // self.granule
@@ -108,7 +117,7 @@ class Races:
             kind = {1: "i4", 2: "u8", 4: "V16"}[count]
             times = table.view(kind).take(offsets // nbytes).view(np.int32).reshape(-1, count)
         else:
-            times = table[self._index(offsets, nbytes)[0]]
+            times = table[self.index(offsets, nbytes)[0]]
         met: Any = self._uniform
         if met < 0:
             met = self.everyone_met[self.domain_of[lanes]][:, None]
@@ -154,7 +163,7 @@ class Races:
             rows = np.repeat(value.astype(table.dtype), count).view(f"V{wide}")
             table.view(f"V{wide}")[offsets // nbytes] = rows
         else:
-            table[self._index(offsets, nbytes)[0]] = value[:, None]
+            table[self.index(offsets, nbytes)[0]] = value[:, None]
 
     # ------------------------------------------------------------ judgement
 
@@ -219,6 +228,38 @@ class Races:
             allocation="in shared memory",
         )
 
+    def left(self, cta: int, lane: int) -> None:
+        """A CTA of a cluster exits; raises :class:`AccessError` where a peer's access to its shared
+        memory is not ordered before.
+        """
+        chunk = self.chunk
+        stride = chunk.shared_stride // self.granule
+        own = slice(cta * stride, (cta + 1) * stride)
+        mine = np.unique(self.warp_of[chunk.cta_of == cta])
+        known = self.known[int(self.domain_of[lane]), mine].max(axis=0)
+        by = self.write_by[own]
+        writer = by & 0xFFFFFFFF
+        late = (self.write_time[own] > known[self.warp_of[writer]]) & (chunk.cta_of[writer] != cta)
+        did = "wrote"
+        if not late.any():
+            by = self.read_by[own]
+            reader = by & 0xFFFFFFFF
+            late = self.read_time[own] > known[self.warp_of[reader]]
+            late &= chunk.cta_of[reader] != cta
+            did = "read"
+        if late.any():
+            where = int(np.argmax(late))
+            other, at = int(by[where]) & 0xFFFFFFFF, int(by[where]) >> 32
+            raise AccessError(
+                "race",
+                f"the CTA exits with no synchronisation after {chunk.describe(other)} of its "
+                f"cluster {did} its shared memory\n"
+                f"  the other access: {place_of(chunk.program.code[at])}",
+                lane=lane,
+                address=where * self.granule,
+                allocation="in shared memory",
+            )
+
     # ------------------------------------------------------------ synchronisation
 
     def _refresh(self) -> None:
@@ -257,6 +298,14 @@ class Races:
         pairs = np.unique(domain * self.warps + warp)
         self.time.reshape(-1)[pairs] += 1
 
+    def warpgroups_met(self, lanes: Array) -> None:
+        """What the first thread of each warpgroup has done is done for all of its warps."""
+        domain, warp = self.domain_of[lanes], self.warp_of[lanes]
+        within = self.chunk.thread[lanes] // 32 % 4
+        self.known[domain, warp, warp - within] = self.time[domain, warp - within]
+        leaders = np.unique(domain * self.warps + warp - within)
+        self.time.reshape(-1)[leaders] += 1
+
     def release(self, lanes: Array, key: Any) -> None:
         """Threads of one domain arrive at what others wait for."""
         domain = int(self.domain_of[lanes[0]])
@@ -280,6 +329,8 @@ class Races:
 
     def flag(self, lanes: Array) -> None:
         """Threads access a place atomically or strongly: they order with all who do."""
+        if self.memory is not None:
+            self.memory.synchronise(lanes)
         for domain in np.unique(self.domain_of[lanes]):
             some = lanes[self.domain_of[lanes] == domain]
             warps = np.unique(self.warp_of[some])

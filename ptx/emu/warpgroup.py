@@ -1,7 +1,7 @@
 """wgmma: matrix products of a warpgroup of 128 threads (PTX ISA 9.0, section 9.7.15).
 
-The product is made when it is issued, so its inputs are those of that moment; wait_group then only
-orders. Sparse forms are not modelled.
+The product is made when it is issued, so its inputs are those of that moment; until wait_group its
+registers and tiles are in flight (:mod:`ptx.emu.products`). Sparse forms are not modelled.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from ptx import layouts
 from ptx.emu import steps
 from ptx.emu.access import vector_operands
 from ptx.emu.faults import AccessError, Unmodelled
-from ptx.emu.memory import VALID, Array
+from ptx.emu.memory import IN_FLIGHT, VALID, Array
+from ptx.emu.products import UNIT, Registers
 from ptx.emu.program import Decoded
 from ptx.emu.semantics import tensor_core
 from ptx.emu.steps import Source, select
@@ -38,9 +39,14 @@ WARPGROUP = 128
 def maker(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     """The action of a wgmma instruction on whole warpgroups."""
     words = decoded.words
-    if "mma_async" not in words:
-        # fence, commit_group and wait_group order what has been done already.
-        return _whole(chunk), lambda who: None
+    products = chunk.products
+    if "fence" in words:
+        return _whole(chunk), products.fence
+    if "commit_group" in words:
+        return _whole(chunk), products.commit
+    if "wait_group" in words:
+        still = _flag(decoded.operands[0])
+        return _whole(chunk), lambda who: products.wait(who, still)
     if "sp" in words:
         raise Unmodelled(f"{words.op} is not modelled: sparse", decoded.instruction.place)
     return _product(chunk, decoded)
@@ -74,6 +80,8 @@ class _Tile:
         self.chunk = chunk
         self.value = steps.read(chunk, decoded, operand, "b64")
         self.extent, self.k, self.bits, self.k_major = extent, k, bits, k_major
+        self.units: tuple[Array, Array] = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+        """Of the last tile: the units of 16 bytes that it lies in, and for each who reads it."""
 
     def __call__(self, groups: Array) -> Array:
         """``(warpgroups, extent, k)`` elements as unsigned integers of their width."""
@@ -85,7 +93,7 @@ class _Tile:
                 "the threads of a warpgroup give different descriptors",
                 lane=int(groups[0, 0]),
             )
-        owner = chunk.cta_of[groups[:, 0]]
+        owner, stride = chunk.cta_of[groups[:, 0]], chunk.shared_stride
         places = np.stack(
             [
                 _places(int(bits), self.extent, self.k, self.bits, self.k_major)
@@ -104,6 +112,12 @@ class _Tile:
                 address=int(places[wrong][0]),
             )
         offsets = places + owner[:, None, None] * chunk.shared_stride
+        units = [
+            _units(int(bits), self.extent, self.k, self.bits, self.k_major) + cta * stride
+            for bits, cta in zip(descriptors[:, 0], owner, strict=True)
+        ]
+        readers = np.repeat(groups[:, 0], [len(one) for one in units])
+        self.units = np.concatenate(units), readers
         self._check_states(offsets, size, groups)
         cells = chunk.shared.cells(size).take(offsets // size)
         return cells
@@ -114,11 +128,11 @@ class _Tile:
             return
         states = shared.cells(size, states=True).take(offsets // size)
         filled = np.full(size, VALID, np.uint8).view(states.dtype)[0]
-        bad = states != filled
+        bad = (states & filled) != filled
         if bad.any():
             row = int(np.argmax(bad.any(axis=(1, 2))))
             where = int(offsets[bad][0])
-            flying = int(shared.state[where]) > VALID
+            flying = int(shared.state[where]) == IN_FLIGHT
             raise AccessError(
                 "in-flight" if flying else "uninitialised",
                 "wgmma reads shared memory "
@@ -136,6 +150,13 @@ def _places(descriptor: int, extent: int, k: int, bits: int, k_major: bool) -> A
     mn, depth = np.arange(extent)[:, None], np.arange(k)[None, :]
     both = np.broadcast_arrays(mn, depth)
     return np.asarray(described.address(both[0], both[1], bits, k_major))  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=512)
+def _units(descriptor: int, extent: int, k: int, bits: int, k_major: bool) -> Array:
+    """Where the units of 16 bytes begin that a tile lies in."""
+    places = _places(descriptor, extent, k, bits, k_major)
+    return np.unique(places // UNIT) * UNIT
 
 
 def _flag(operand: Operand) -> int:
@@ -165,6 +186,8 @@ def _product(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     cells, each = (k // 8, 8) if a_type == "b1" else (k, bits)
     a_tile = None if from_registers else _Tile(chunk, decoded, a, 64, cells, each, not trans_a)
     b_tile = _Tile(chunk, decoded, b, n, cells, each, not trans_b)
+    registers_used = Registers.of(chunk.program, decoded)
+    tiles = [tile for tile in (a_tile, b_tile) if tile is not None]
     accumulator = layouts.wgmma_accumulator(n, 16 if d_type == "f16" else 32)
     a_fragment = layouts.wgmma_a(bits)
 
@@ -179,6 +202,8 @@ def _product(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
         else:
             left = elements(a_tile(groups), a_type)
         right = elements(b_tile(groups), b_type).swapaxes(1, 2)
+        read, readers = (np.concatenate(p) for p in zip(*(t.units for t in tiles), strict=True))
+        chunk.products.issue(who, registers_used, read, readers)
         held = gathered(kept, groups)
         if d_type == "f32":
             values = held.view(np.float32).astype(np.float64)

@@ -18,7 +18,7 @@ from tests.emu.harness import fault, outputs, run
 BULK = """
 .shared .align 8 .b64 full; .shared .align 16 .b8 tile[256];
 setp.eq.u32 %p0, %j, 0;
-@%p0 mbarrier.init.shared::cta.b64 [full], 1;
+@%p0 mbarrier.init.shared::cta.b64 [full], 1; fence.mbarrier_init.release.cluster;
 bar.sync 0;
 ld.param.u64 %rd0, [p0];
 mov.u32 %r5, full; mov.u32 %r6, tile;
@@ -169,7 +169,7 @@ TENSOR = """
   mov.b64 %b, back; cvta.param.u64 %b, %b;
   ld.param.u32 %x, [x]; ld.param.u32 %y, [y]; ld.param.u64 %o, [out];
   mov.u32 %t, tile; mov.u32 %f, full;
-  mbarrier.init.shared::cta.b64 [%f], 1;
+  mbarrier.init.shared::cta.b64 [%f], 1; fence.mbarrier_init.release.cluster;
   mbarrier.arrive.expect_tx.shared::cta.b64 _, [%f], {bytes};
   cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
       [%t], [%m, {{%x, %y}}], [%f];

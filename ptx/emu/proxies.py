@@ -1,0 +1,125 @@
+"""The two ways to shared memory: what instructions wrote, and when asynchronous units may use it.
+
+Loads and stores go through the generic proxy, bulk copies and wgmma through the async proxy. A
+fence.proxy.async must stand between a write of the one and any use by the other (PTX ISA 9.0,
+section 8.6 and 9.7.15.7): in the thread that wrote, or in one that the write is ordered before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ptx.emu.barriers import place_of
+from ptx.emu.faults import AccessError
+from ptx.emu.memory import Array
+from ptx.emu.program import Decoded
+from ptx.emu.steps import Lanes, Step
+
+if TYPE_CHECKING:
+    from ptx.emu.chunk import Chunk
+    from ptx.emu.races import Races
+
+
+def needed(chunk: Chunk) -> bool:
+    """Whether a kernel has instructions that use the async proxy."""
+    return any("bulk" in d.words or "mma_async" in d.words for d in chunk.program.code)
+
+
+class Proxies:
+    """What the generic proxy wrote to a chunk's shared memory that no fence has passed on."""
+
+    def __init__(self, chunk: Chunk, races: Races) -> None:
+        self.chunk = chunk
+        self.races = races
+        self.unfenced = np.zeros(len(races.write_time), np.bool_)
+        """By granules of the search for races."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Nothing was written."""
+        self.unfenced[:] = False
+        self.objects: dict[int, tuple[int, int]] = {}
+        """mbarriers whose initialisation no fence has passed on: the thread, and when it was."""
+
+    def _granules(self, offsets: Array, nbytes: int) -> Array:
+        index, _ = self.races.index(offsets, nbytes)
+        return index
+
+    def stored(self, offsets: Array, nbytes: int) -> None:
+        self.unfenced[self._granules(offsets, nbytes)] = True
+
+    def initialised(self, where: int, lane: int) -> None:
+        races = self.races
+        time = races.time[races.domain_of[lane], races.warp_of[lane]]
+        self.objects[where] = (lane, int(time))
+
+    def fence(self, lanes: Lanes, memory: bool) -> None:
+        """Pass on what these threads wrote, or what is ordered before them."""
+        who = self.chunk.everyone(lanes)
+        if memory and self.unfenced.any():
+            dirty = np.flatnonzero(self.unfenced)
+            writers = self.races.write_by[dirty] & 0xFFFFFFFF
+            known = self._before(who, writers, self.races.write_time[dirty])
+            self.unfenced[dirty[known]] = False
+        if self.objects:
+            places = list(self.objects)
+            threads, times = (np.array(one) for one in zip(*self.objects.values(), strict=True))
+            known = self._before(who, threads, times)
+            for place, passed in zip(places, known.tolist(), strict=True):
+                if passed:
+                    del self.objects[place]
+
+    def _before(self, who: Array, writers: Array, times: Array) -> Array:
+        """Whether each write comes before what these threads do now."""
+        races = self.races
+        mine = np.zeros(self.chunk.count, np.bool_)
+        mine[who] = True
+        # For each domain and warp the latest time that one of the threads knows of.
+        latest = np.zeros((races.domains, races.warps), np.int64)
+        pairs = np.unique(races.domain_of[who] * races.warps + races.warp_of[who])
+        for pair in pairs.tolist():
+            domain, warp = divmod(pair, races.warps)
+            np.maximum(latest[domain], races.known[domain, warp], out=latest[domain])
+        before: Array = latest[races.domain_of[writers], races.warp_of[writers]] >= times
+        return before | mine[writers]
+
+    def use(self, offsets: Array, nbytes: int, lane: int, what: str) -> None:
+        """The async proxy reads or writes; raises :class:`AccessError` where a fence is missing."""
+        granules = self._granules(offsets, nbytes)
+        wrong = self.unfenced[granules]
+        if not wrong.any():
+            return
+        first = int(granules.ravel()[np.argmax(wrong.ravel())])
+        by = int(self.races.write_by[first])
+        chunk = self.chunk
+        raise AccessError(
+            "fence",
+            f"{what} shared memory that {chunk.describe(by & 0xFFFFFFFF)} wrote, with no "
+            f"fence.proxy.async between\n  the write: {place_of(chunk.program.code[by >> 32])}",
+            lane=lane,
+            address=first * self.races.granule % chunk.shared_stride,
+            allocation="in shared memory",
+        )
+
+    def signal(self, where: int, lane: int) -> None:
+        """A copy will signal an mbarrier."""
+        if where in self.objects:
+            raise AccessError(
+                "fence",
+                "the copy signals an mbarrier whose initialisation no fence.mbarrier_init or "
+                "fence.proxy.async has passed on",
+                lane=lane,
+                address=where % self.chunk.shared_stride,
+            )
+
+
+def bind(chunk: Chunk, decoded: Decoded) -> Step:
+    """fence: those that pass on what was written to the async proxy."""
+    words, proxies = decoded.words, chunk.proxies
+    objects = "mbarrier_init" in words
+    memory = "proxy" in words and "async" in words and "global" not in words
+    if proxies is None or not (objects or memory):
+        return lambda lanes: None
+    return lambda lanes: proxies.fence(lanes, memory)
