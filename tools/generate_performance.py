@@ -17,6 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "performance.md"
+README = ROOT / "README.md"
 
 Row = dict[str, Any]
 
@@ -131,6 +132,11 @@ def host() -> str:
         body = [[row["launch"], f"{row['host_us']:.2f}"] for row in launches]
         text += f"\n## Host time of a launch\n\n{table(['call', 'us'], body)}\n"
         text += source(launches[-1])
+    calls = latest(rows("call_cost"), "call")
+    if calls:
+        body = [[row["call"], f"{row['host_us']:.2f}"] for row in calls]
+        text += f"\n## Host time of a product, 128 x 128 x 128\n\n{table(['call', 'us'], body)}\n"
+        text += source(calls[-1])
     written = [row for row in latest(rows("emission"), "kernel") if "instructions" in row]
     if written:
         body = [
@@ -153,19 +159,63 @@ def page() -> str:
     return HEADER + hopper() + sgemm() + host()
 
 
+def summary() -> str:
+    """The README's figures."""
+    lines = []
+    titles = {
+        "square": "bf16 and f16, squares of 2048 to 8192 and large layers (wgmma)",
+        "odd": "bf16 and f16, sizes that are multiples of nothing (wgmma)",
+    }
+    products = latest(rows("hopper"), "group", "case", "type")
+    for group, title in titles.items():
+        ratios = [r["us"]["torch"] / r["us"]["ptxgemm"] for r in products if r["group"] == group]
+        if ratios:
+            mean = geometric_mean(ratios)
+            lines.append([title, f"{mean:.2f}", f"{min(ratios):.2f} to {max(ratios):.2f}"])
+    singles = [
+        row["torch_over_us"]
+        for row in latest(rows("sgemm"), "kernel", "m", "n", "k")
+        if row["kernel"] == "peeled" and row["m"] >= 2048
+    ]
+    if singles:
+        mean = geometric_mean(singles)
+        lines.append(
+            [
+                "float32, squares of 2048 to 8192 (FFMA)",
+                f"{mean:.2f}",
+                f"{min(singles):.2f} to {max(singles):.2f}",
+            ]  # fmt: skip
+        )
+    head = ["on one H200", "speed over cuBLAS, geometric mean", "range"]
+    return f"{START}\n{table(head, lines)}\n{END}"
+
+
+START, END = "<!-- figures: tools/generate_performance.py -->", "<!-- end of figures -->"
+
+
+def readme() -> str:
+    """The README with its figures brought up to date."""
+    text = README.read_text(encoding="utf-8")
+    before, _, rest = text.partition(START)
+    return before + summary() + rest.partition(END)[2]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if out of date")
-    text = page()
+    wanted = {PAGE: page(), README: readme()}
     if parser.parse_args().check:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-            print(
-                f"{PAGE.name} is out of date: run python tools/generate_performance.py",
-                file=sys.stderr,
-            )
-            return 1
-        return 0
-    PAGE.write_text(text, encoding="utf-8")
+        stale = [
+            path.name
+            for path, text in wanted.items()
+            if not path.exists() or path.read_text(encoding="utf-8") != text
+        ]
+        if stale:
+            command = "run python tools/generate_performance.py"
+            print(f"out of date: {', '.join(stale)}; {command}", file=sys.stderr)
+        return int(bool(stale))
+    for path, text in wanted.items():
+        path.write_text(text, encoding="utf-8")
     return 0
 
 
