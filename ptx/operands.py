@@ -270,10 +270,6 @@ def _address(slot: Slot, operand: Operand, variant: Variant) -> str:
             return f"expected the .b32 address of tensor memory, got {describe(base)}"
         if bits(base.type) == 32 and space in ("generic", "global"):
             return f"expected a 64-bit address in .{space}, got {describe(base)}"
-        # ptxas takes .u32 in tcgen05.ld and st, in mma .b32 alone.
-        exact = space == "tmem" and "mma" in variant.words
-        if space == "tmem" and (bits(base.type) != 32 or (exact and base.type != "b32")):
-            return f"expected a .b32 address in tensor memory, got {describe(base)}"
         if reason := _provenance(base.space, space, str(base), slot.role):
             return reason
     elif isinstance(base, Symbol):

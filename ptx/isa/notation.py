@@ -44,6 +44,9 @@ An operand named like a keyword of the row takes those literals (``sel="0 1"``, 
 2**31, 16)``); with a type besides, a register of that type or one of those literals. Several rows
 may share a head: operand count and kind choose among them.
 
+The floor is sm_50 and PTX 6.0: what needs less says nothing. ptxas 13.0 judges modules for sm_50 and
+up, though it generates code for sm_75 and up.
+
 Every row was judged by ptxas 13.0; where the manual and ptxas differ the row says what ptxas
 does, with a comment.
 """
@@ -350,7 +353,7 @@ class Form:
             return Slot(name, "args", access=operand.access)
         selectors: Words = ()
         if operand.selector:
-            selectors = self._values(operand.selector) or (operand.selector,)
+            selectors = self.choices.get(operand.selector) or (operand.selector,)
             selectors += ("",) * operand.selector_optional
         if text[0] == "[":
             inner = tuple(self._slot(o, choices, last_type, space) for o in operand.inner)

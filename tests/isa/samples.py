@@ -28,9 +28,6 @@ from ptx.targets import INTRODUCED, VERSIONS, Version, meets, smallest_target, t
 from ptx.types import register_type
 from tests.isa.referee import REGISTERS_EACH
 
-FLOOR = 50, (6, 0)
-"""The oldest target and version that rows speak of."""
-
 # Functions and prototypes of the referee's module, by whether they return and whether they take.
 _FUNCTIONS = {(True, True): "fr", (False, True): "fa", (False, False): "f0"}
 _PROTOTYPES = {(True, True): "proto", (False, True): "proto1", (False, False): "proto0"}
