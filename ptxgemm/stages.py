@@ -1,0 +1,104 @@
+"""The ring of stages that a kernel on ``mma`` or ``wmma`` goes through, and its place in C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptx.builder import Kernel
+from ptx.ir import Reg
+from ptxgemm import copying
+from ptxgemm.blocking import OUT_BYTES, Blocking
+from ptxgemm.copying import Source
+
+
+def parameters(blocking: Blocking) -> dict[str, str]:
+    """Names and types, in order.
+
+    ``m n depth`` in elements (packed types: K counts elements, a whole number of bytes); ``a``,
+    ``b`` and ``c``, and the distance of their lines in bytes: rows of C, and of A and B the lines
+    that lie densely; for a scattered operand ``X_pitch`` is from row (B: column) to row and
+    ``X_k_pitch`` along K.
+    """
+    found = {"m": "u32", "n": "u32", "depth": "u32"}
+    for name, copy in (("a", blocking.copy_a), ("b", blocking.copy_b)):
+        found[name] = f"global.b8@{copy.bytes}"
+        found[f"{name}_pitch"] = "u32"
+        if copy.scattered:
+            found[f"{name}_k_pitch"] = "u32"
+    unit = OUT_BYTES[blocking.out] * (2 if blocking.pairs else 1)
+    found |= {"c": f"global.b8@{unit}", "c_pitch": "u32"}
+    if blocking.scaled:
+        type = blocking.sum
+        found |= {"alpha": type, "beta": type}
+    return found
+
+
+def corner(k: Kernel, blocking: Blocking, m: Reg, n: Reg) -> tuple[Reg, Reg]:
+    """The first row and column of this CTA's tile; `group` rows of tiles are swept together."""
+    index = k.mov.u32(k.ctaid.x)
+    rows = k.div.u32(m + (blocking.tile_m - 1), blocking.tile_m)
+    columns = k.div.u32(n + (blocking.tile_n - 1), blocking.tile_n)
+    span = columns * blocking.group
+    group = k.div.u32(index, span)
+    inside = index - group * span
+    above = group * blocking.group
+    height = k.min.u32(rows - above, blocking.group)
+    column = k.div.u32(inside, height)
+    return (above + (inside - column * height)) * blocking.tile_m, column * blocking.tile_n
+
+
+def warp(k: Kernel, blocking: Blocking, thread: Reg) -> tuple[Any, Any]:
+    """The first row and column of this thread's warp in the CTA's tile."""
+    number = thread >> 5
+    across = blocking.warps_n.bit_length() - 1
+    return (number >> across) * blocking.warp_m, (number & blocking.warps_n - 1) * blocking.warp_n
+
+
+def sources(
+    k: Kernel,
+    blocking: Blocking,
+    p: dict[str, Any],
+    row: Reg,
+    column: Reg,
+    tile: Reg,
+    thread: Reg,
+) -> list[Source]:
+    """A and B of the CTA's tile; `tile` is the shared address of stage 0."""
+    second = k.add.u32(tile, blocking.a_bytes)
+    return [
+        copying.source(
+            k, blocking, copy, rows, p[name], p[f"{name}_pitch"], p.get(f"{name}_k_pitch"),
+            first, extent, p["depth"], start, thread,
+        )
+        for name, copy, rows, first, extent, start in (
+            ("a", blocking.copy_a, blocking.tile_m, row, p["m"], tile),
+            ("b", blocking.copy_b, blocking.tile_n, column, p["n"], second),
+        )
+    ]  # fmt: skip
+
+
+def fetch(k: Kernel, blocking: Blocking, sources: list[Source], stage: Reg) -> None:
+    for source in sources:
+        copying.fetch(k, source, stage)
+    if blocking.copy_a.asynchronous or blocking.copy_b.asynchronous:
+        k.cp.async_.commit_group()
+
+
+def arrive(k: Kernel, blocking: Blocking) -> None:
+    """The next stage is there, for every warp."""
+    if blocking.copy_a.asynchronous or blocking.copy_b.asynchronous:
+        k.cp.async_.wait_group(blocking.stages - 2)
+    k.bar.sync(0)
+
+
+def advance(k: Kernel, blocking: Blocking, stage: Reg) -> None:
+    k.add.u32(stage, blocking.stage_bytes, out=stage)
+    around = k.setp.eq.u32(stage, blocking.shared_bytes)
+    k.selp.b32(0, stage, around, out=stage)
+
+
+def finish(k: Kernel, blocking: Blocking) -> None:
+    """No copy is under way any more, and every warp has read what it needs of the stages."""
+    if blocking.copy_a.asynchronous or blocking.copy_b.asynchronous:
+        k.cp.async_.wait_group(0)
+    k.bar.sync(0)

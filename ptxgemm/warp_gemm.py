@@ -1,0 +1,257 @@
+"""Products on ``mma.sync`` and ``wmma``: from matrices in a device's memory to launches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal
+
+import ml_dtypes
+import numpy as np
+
+import ptx
+from ptx.devices import Device, LoadedKernel
+from ptx.ir import Module
+from ptx.layouts import ELEMENT_BITS
+from ptxgemm.blocking import OUT_BYTES, OUTS, SUMS, TURNED, Blocking, Copy
+from ptxgemm.kernels import mma, wmma
+from ptxgemm.packing import Packed
+
+Family = Literal["mma", "wmma"]
+DTYPES: dict[str, Any] = {
+    "f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "f32": np.float32,
+    "f64": np.float64, "s8": np.int8, "u8": np.uint8, "s32": np.int32,
+    "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2,
+}  # fmt: skip
+PITCH_LIMIT = 1 << 32
+"""Bytes."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix in a device's memory; strides count elements, and are not negative."""
+
+    address: int
+    rows: int
+    columns: int
+    row_stride: int
+    column_stride: int
+    element: str
+
+    @property
+    def bits(self) -> int:
+        return ELEMENT_BITS[self.element]
+
+    @property
+    def transposed(self) -> Matrix:
+        return Matrix(
+            self.address, self.columns, self.rows, self.column_stride, self.row_stride, self.element
+        )
+
+    def pitch(self, stride: int, count: int) -> int:
+        """A stride in bytes; one that nothing is reached by is 0."""
+        bytes = stride * self.bits // 8 if count > 1 else 0
+        if not 0 <= bytes < PITCH_LIMIT:
+            raise ValueError(f"a stride of {bytes} bytes; from 0 to {PITCH_LIMIT - 1} there can be")
+        return bytes
+
+
+def blocking_for(
+    a: str, b: str, sum: str, out: str, target: int, m: int = 4096, n: int = 4096
+) -> Blocking:
+    """The tiles for some types, a target and a size of C; every operand dense and aligned."""
+    small = -(-m // 128) * -(-n // 128) < 66
+    if a == "f64":
+        stages = 3 if target >= 90 else 2
+        shape = Blocking(
+            128, 128, 2, 4, 128, 2, stages, 1, 8, a, b, sum, out, target=max(target, 80)
+        )
+        if small:
+            shape = replace(shape, tile_m=64, tile_n=64, warps_n=2)
+        return shape
+    copy = Copy(asynchronous=target >= 80)
+    shape = Blocking(
+        128, 128, 2, 2, 64, 1, 4 if target >= 80 else 2, 2, 8, a, b, sum, out, copy, copy,
+        target=target,
+    )  # fmt: skip
+    if small:
+        shape = replace(shape, tile_m=64, tile_n=64)
+    return shape
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A product, ready to be launched again and again on the same memory."""
+
+    blocking: Blocking
+    launch: Callable[[], None]
+
+    def __call__(self) -> None:
+        self.launch()
+
+
+def plan(
+    device: Device,
+    c: Matrix,
+    a: Matrix,
+    b: Matrix,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    *,
+    family: Family = "mma",
+    blocking: Blocking | None = None,
+    sum: str | None = None,
+    op: str = "xor",
+    target: int | None = None,
+    stream: Any = None,
+) -> Plan:
+    """C [m, n] = alpha A [m, k] B [k, n] + beta C, for any m, n and k from 1 up (k from 0).
+
+    C lies by rows or by columns; A and B lie by rows, by columns, or with any two strides, packed
+    types along K. `blocking` has the tiles; its copies and edges are fitted here. Raises ValueError
+    for what no kernel takes.
+    """
+    if c.column_stride != 1 and c.columns > 1:
+        if c.row_stride != 1 and c.rows > 1:
+            raise ValueError("C lies by rows or by columns: one of its strides is 1")
+        return plan(
+            device, c.transposed, b.transposed, a.transposed, alpha, beta, family=family,
+            blocking=blocking, sum=sum, op=op, target=target, stream=stream,
+        )  # fmt: skip
+    m, n, depth = c.rows, c.columns, a.columns
+    if (a.rows, b.rows, b.columns) != (m, depth, n):
+        raise ValueError(
+            f"A is {a.rows}x{a.columns}, B {b.rows}x{b.columns} and C {m}x{n}: no product"
+        )
+    for name, matrix, what in (
+        ("A", a, "columns"),
+        ("B", b.transposed, "rows"),
+        ("C", c, "columns"),
+    ):
+        if matrix.rows > 1 and matrix.column_stride == 1 and matrix.row_stride < matrix.columns:
+            raise ValueError(
+                f"{name}'s lines are {matrix.row_stride} elements apart and have {matrix.columns} "
+                f"{what}"
+            )
+    if target is None:
+        major, minor = device.compute_capability
+        target = max(t for t in (75, 80, 89, 90) if t <= 10 * major + minor)
+    sum = sum or SUMS[a.element][0]
+    shape = blocking or blocking_for(a.element, b.element, sum, c.element, target, m, n)
+    size = OUT_BYTES[c.element]
+    c_pitch = c.pitch(c.row_stride, m)
+    shape = replace(
+        shape, a=a.element, b=b.element, sum=sum, out=c.element, op=op,
+        copy_a=copy_of(a, shape.target), copy_b=copy_of(b.transposed, shape.target),
+        exact=m % shape.tile_m == 0 and n % shape.tile_n == 0,
+        pairs=n % 2 == 0 and c.address % (2 * size) == 0 and c_pitch % (2 * size) == 0,
+        scaled=(alpha, beta) != (1.0, 0.0), linear=family == "wmma",
+    )  # fmt: skip
+    arguments: dict[str, Any] = {"m": m, "n": n, "depth": depth}
+    for name, matrix, copy in (("a", a, shape.copy_a), ("b", b.transposed, shape.copy_b)):
+        arguments[name] = matrix.address
+        rows = matrix.pitch(matrix.row_stride, matrix.rows)
+        along = matrix.pitch(matrix.column_stride, matrix.columns)
+        arguments[f"{name}_pitch"] = along if copy.major == "mn" else rows
+        if copy.scattered:
+            arguments[f"{name}_k_pitch"] = along
+    arguments |= {"c": c.address, "c_pitch": c_pitch}
+    if shape.scaled:
+        arguments |= {"alpha": alpha, "beta": beta}
+    kernel = load(device, shape, family)
+    launch = kernel.prepare(
+        grid=shape.tiles(m, n), block=shape.threads, args=arguments, shared=shape.dynamic_bytes,
+        stream=stream,
+    )  # fmt: skip
+    return Plan(shape, launch)
+
+
+@cache
+def load(device: Device, blocking: Blocking, family: Family) -> LoadedKernel:
+    """The kernel on the device, built once."""
+    kernel = (mma if family == "mma" else wmma).gemm(blocking)
+    return device.load(Module(kernel))[kernel.name]
+
+
+def copy_of(matrix: Matrix, target: int) -> Copy:
+    """How an operand is copied, taken as rows along K: [m, k] of A, [n, k] of B."""
+    element = max(1, matrix.bits // 8)
+    rows, depth = matrix.rows, matrix.columns
+    along_k = matrix.column_stride == 1 or depth == 1
+    along_rows = matrix.row_stride == 1 or rows == 1
+    if along_k or matrix.bits < 8:
+        if not along_k:
+            raise ValueError(f"elements of .{matrix.element} are packed along K")
+        if depth * matrix.bits % 8:
+            raise ValueError(f"K of .{matrix.element} is a whole number of bytes, not {depth}")
+        pitch, extent, major = matrix.pitch(matrix.row_stride, rows), depth * matrix.bits // 8, "k"
+    elif along_rows and matrix.element in TURNED:
+        pitch, extent, major = matrix.pitch(matrix.column_stride, depth), rows * element, "mn"
+    else:
+        return Copy(bytes=element, asynchronous=element >= 4 and target >= 80, scattered=True)
+    for bytes in (16, 8, 4):
+        if bytes >= element and matrix.address % bytes == 0 and pitch % bytes == 0:
+            if target >= 80:
+                return Copy(major, bytes)  # type: ignore[arg-type]
+            if extent % bytes == 0:
+                return Copy(major, bytes, asynchronous=False)  # type: ignore[arg-type]
+    return Copy(major, element, asynchronous=element >= 4 and target >= 80)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- numpy
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    out: str | None = None,
+    sum: str | None = None,
+    device: str | Device = "auto",
+    family: Family = "mma",
+    blocking: Blocking | None = None,
+    op: str = "xor",
+    target: int | None = None,
+) -> np.ndarray[Any, Any]:
+    """``a @ b`` of numpy arrays on the tensor cores, as a new array.
+
+    float16, bfloat16, float8_e4m3fn, float8_e5m2, int8, uint8 and float64 as they are; float32 as
+    tf32, whose lower 13 bits are cut off. :class:`Packed` operands are A's rows and B's columns:
+    ``matmul(pack_int4(a), pack_int4(b.T))``; for b1, ``op`` says how bits are combined before they
+    are counted. Sums are float32 (`sum` = "f16" for float16), int32 or float64, converted once, to
+    nearest even, to `out`.
+    """
+    where = ptx.device(device)
+    kept: list[Any] = []
+
+    def placed(one: Any, is_b: bool) -> Matrix:
+        if isinstance(one, Packed):
+            array = where.array(one.data)
+            kept.append(array)
+            depth = int(one.data.shape[1]) * 8 // one.bits
+            matrix = Matrix(array.pointer, one.rows, depth, depth, 1, one.element)
+            return matrix.transposed if is_b else matrix
+        given = np.asarray(one)
+        if given.ndim != 2:
+            raise ValueError(f"{'b' if is_b else 'a'} has {given.ndim} dimensions; expected 2")
+        element = next((e for e, d in DTYPES.items() if given.dtype == d and e in SUMS), None)
+        if element is None:
+            raise TypeError(f"{given.dtype} is no type of the tensor cores")
+        by_columns = given.flags.f_contiguous and not given.flags.c_contiguous
+        array = where.array(given.T if by_columns else given)
+        kept.append(array)
+        rows, columns = given.shape
+        row, column = (1, rows) if by_columns else (columns, 1)
+        return Matrix(array.pointer, rows, columns, row, column, element)
+
+    left, right = placed(a, False), placed(b, True)
+    sums = sum or SUMS[left.element][0]
+    written = out or OUTS[sums][0]
+    result = where.empty((left.rows, right.columns), DTYPES[written])
+    c = Matrix(result.pointer, left.rows, right.columns, max(1, right.columns), 1, written)
+    if left.rows and right.columns:
+        plan(
+            where, c, left, right, family=family, blocking=blocking, sum=sums, op=op, target=target
+        )()
+    return result.numpy()

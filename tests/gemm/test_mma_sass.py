@@ -1,0 +1,66 @@
+"""What ptxas makes of the kernels on mma.sync and wmma: nothing spills, the loop is products."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import ptx
+from ptx import sass
+from ptxgemm.blocking import SUMS, Copy
+from ptxgemm.kernels import mma, wmma
+from ptxgemm.warp_gemm import blocking_for
+
+CASES: list[tuple[str, int, Any, str, int]] = [
+    ("f16", 90, "k", "HMMA.16816", 64), ("bf16", 90, "mn", "HMMA.16816", 64),
+    ("tf32", 90, "k", "HMMA.1688", 64), ("s8", 90, "k", "IMMA.16832", 64),
+    ("f64", 90, "mn", "DMMA.16x8x16", 32), ("f64", 80, "k", "DMMA", 256),
+    ("f16", 75, "k", "HMMA.1688", 128), ("s8", 75, "k", "IMMA.8816", 256),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("element", "target", "major", "opcode", "count"), CASES)
+def test_mma(element: str, target: int, major: Any, opcode: str, count: int) -> None:
+    sums = SUMS[element][0]
+    shape = blocking_for(element, element, sums, sums, target)
+    if major == "mn":
+        shape = replace(shape, copy_b=Copy("mn"))
+    made = sass.disassemble(ptx.assemble(ptx.Module(mma.gemm(shape)), f"sm_{target}"))
+    loop = made.loop("main")
+    assert (made.cubin.spill_stores, made.cubin.spill_loads) == (0, 0)
+    assert made.cubin.registers * shape.threads * shape.ctas_per_sm <= 65536
+    assert loop.count(opcode) == count
+    assert (loop.count("BAR"), loop.count("BRA")) == (1, 1)
+    if element != "f64":
+        assert loop.count("LDSM") == 16
+        assert loop.count("LDGSTS") == (8 if target >= 80 else 0)
+        assert len(loop.instructions) < count + 110
+    assert not loop.has("LDL")
+    assert not loop.has("STL")
+
+
+@pytest.mark.parametrize("element", ["f16", "s8"])
+def test_wmma_reads_by_ldmatrix_too(element: str) -> None:
+    sums = SUMS[element][0]
+    shape = replace(blocking_for(element, element, sums, sums, 90), linear=True)
+    made = sass.disassemble(ptx.assemble(ptx.Module(wmma.gemm(shape)), "sm_90"))
+    assert made.cubin.spill_stores == 0
+    assert made.loop("main").count("LDSM") == {"f16": 16, "s8": 32}[element]
+
+
+def test_the_edges_cost_little() -> None:
+    """Exact shapes and any shape: the loop grows by less than 15%."""
+    shape = blocking_for("f16", "f16", "f32", "f16", 90)
+    lengths = [
+        len(
+            sass.disassemble(
+                ptx.assemble(ptx.Module(mma.gemm(replace(shape, exact=exact))), "sm_90")
+            )
+            .loop("main")
+            .instructions
+        )
+        for exact in (True, False)
+    ]
+    assert lengths[1] <= lengths[0] * 1.15
