@@ -23,9 +23,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ptx import cache, elf, toolchain
+from ptx import cache, elf, targets, toolchain
 from ptx.errors import Place, PtxError
 from ptx.ir import Module
+from ptx.requirements import unmet
 
 if TYPE_CHECKING:
     from ptx.ir import Buildable, Parameter
@@ -217,14 +218,20 @@ def assemble(
     the cubin (see the module's text). ``file`` names text in messages.
 
     Raises :class:`AssemblerError` with every message of ptxas and the author's places, and
-    :class:`ptx.PtxError` where there is no ptxas or the text is not ASCII.
+    :class:`ptx.PtxError` where there is no ptxas, the target does not offer what a module needs,
+    or the text is not ASCII.
     """
+    for name, words in (("flags", flags), ("allow", allow)):
+        if isinstance(words, str):
+            raise PtxError(f"{name} is a sequence of words, as ({words!r},), not a str")
     if isinstance(module, bytes):
         raise TypeError("PTX text is a str; the bytes of a cubin are read by ptx.Cubin.read")
     if lineinfo is None:
         lineinfo = os.environ.get("PTX_LINEINFO", "0") not in ("", "0")
     source, text, places = _text(module, lineinfo, file)
     _refuse_bytes(text, places)
+    if source is not None:
+        _refuse_target(source, target or source.target)
     tool = toolchain.find_tool("ptxas", ptxas)
     target = _target(target, text, tool, file)
     options = ("-v", "-lineinfo", f"-O{optimize}", *flags)
@@ -299,6 +306,13 @@ def _refuse_bytes(text: str, places: tuple[Place | None, ...]) -> None:
         + (f"\n  {source}" if source else ""),
         place and place._replace(column=column if place.file.endswith(("ptx>", ".ptx")) else 0),
     )
+
+
+def _refuse_target(module: Module, target: str | None) -> None:
+    """ptxas tells of a target that lacks an instruction without a line, or not at all."""
+    if target in targets.INTRODUCED:
+        for need, message in unmet(module, target):
+            raise PtxError(message, need.place)
 
 
 def _target(asked: str | None, text: str, tool: toolchain.Tool, file: str) -> str:

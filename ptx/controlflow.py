@@ -347,8 +347,10 @@ class Flow:
     def blocks(self) -> list[BasicBlock]:
         """The basic blocks in the order of the text; the first is the entry."""
         size = len(self.instructions)
+        if not size:
+            return []
         starts = {0, *self.label_at, *(i + 1 for i in self._ends)} - {size}
-        ordered = sorted(starts) if size else []
+        ordered = sorted(starts)
         found = [
             BasicBlock(start, stop)
             for start, stop in zip(ordered, [*ordered[1:], size], strict=True)
@@ -418,9 +420,12 @@ class Flow:
         return Definitions(len(self.registers), self.writes)
 
     def definition(self, register: int) -> int | None:
-        """The only instruction that writes `register`, unguarded; None where there is no such."""
+        """The only instruction that writes `register`, unguarded; None where there is no such, or
+        no row of the table takes it."""
         written = self.definitions[register]
-        return written[0] if len(written) == 1 and self.guards[written[0]] < 0 else None
+        if len(written) != 1 or self.guards[written[0]] >= 0:
+            return None
+        return written[0] if self.instructions[written[0]].variant is not None else None
 
     def variable(self, instruction: Instruction, name: str) -> Variable | Parameter | None:
         """The variable or parameter of the function that a name means in one instruction."""
@@ -459,11 +464,16 @@ class Flow:
             at.append(position)
         return found
 
-    def of(self, *opcodes: str) -> Iterator[tuple[int, Instruction]]:
-        """The instructions of some opcodes, with their positions."""
+    def of(self, *opcodes: str, malformed: bool = False) -> Iterator[tuple[int, Instruction]]:
+        """The instructions of some opcodes, with their positions.
+
+        Those that no row of the table takes, whose operands may be any, only if `malformed`.
+        """
         for opcode in opcodes:
             for position in self.by_opcode.get(opcode, ()):
-                yield position, self.instructions[position]
+                instruction = self.instructions[position]
+                if malformed or instruction.variant is not None:
+                    yield position, instruction
 
     def solve(
         self,

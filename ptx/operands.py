@@ -194,7 +194,7 @@ def _literal(slot: Slot, operand: Imm, variant: Variant) -> str:
 def _is_truth(value: int, variant: Variant) -> bool:
     """Whether a literal may stand for a predicate: compilers print 0, 1 and -1."""
     if variant.opcode == "mov":
-        return True
+        return -(1 << 63) <= value < 1 << 64
     if variant.opcode in ("set", "setp", "cp"):
         # ptxas takes none where the type is bf16, and reads a size in cp.async.
         return False
@@ -235,20 +235,36 @@ def _vector(slot: Slot, operand: Operand, variant: Variant) -> str:
         return f"expected a vector of {slot.count} .{slot.type}, got {describe(operand)}"
     if len(operand.items) != slot.count:
         return f"expected a vector of {slot.count} .{slot.type}, got {len(operand.items)} elements"
-    first: Reg | None = None
+    before: Operand | None = None
     for item in operand.items:
         if isinstance(item, Sink) and slot.access == "w":
             continue
         if reason := _scalar(slot, item, variant):
             return reason
-        if isinstance(item, Reg):
-            if first is None:
-                first = item
-            elif bits(item.type) != bits(first.type) or (kind(item.type) == "f") != (
-                kind(first.type) == "f"
-            ):
-                return f"elements of one vector must be alike: {describe(first)}, {describe(item)}"
+        if isinstance(item, (Reg, Imm)):
+            # ptxas compares neighbours: {.u32, .b32, .f32} stands, {.u32, .f32, .b32} does not.
+            if before is not None and not _alike(_type_of(before, slot), _type_of(item, slot)):
+                return f"elements of one vector must be alike: {describe(before)}, {describe(item)}"
+            before = item
+    if slot.written and before is None:
+        return "one element of the vector at least must be a register"
     return ""
+
+
+def _type_of(item: Operand, slot: Slot) -> str:
+    """The type that a register or a literal has as an element of a vector."""
+    if isinstance(item, Imm):
+        return f"{'f' if item.is_float else 's'}{bits(slot.type)}"
+    return item.type if isinstance(item, Reg) else slot.type
+
+
+def _alike(a: str, b: str) -> bool:
+    """Whether elements of two types may stand side by side in a vector."""
+    if a == b:
+        return True
+    if bits(a) != bits(b):
+        return False
+    return "f" not in (kind(a), kind(b)) or "b" in (kind(a), kind(b))
 
 
 def _immediate(slot: Slot, operand: Operand, variant: Variant) -> str:

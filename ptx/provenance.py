@@ -112,6 +112,8 @@ def origins(flow: Flow, named: Named, wanted: Iterable[int]) -> dict[int, Origin
 def _origin(flow: Flow, named: Named, position: int, known: Mapping[int, Origin]) -> Origin | None:
     instruction = flow.instructions[position]
     opcode, operands = instruction.opcode, instruction.operands
+    if instruction.variant is None:
+        return UNKNOWN
     if opcode == "mov" and isinstance(operands[1], Symbol):
         return _origin_of_symbol(flow, named, instruction, operands[1])
     if opcode == "cvta":
@@ -163,6 +165,8 @@ def pointer_parameter(flow: Flow, instruction: Instruction) -> Parameter | None:
     A parameter of 64 bits without ``.ptr`` counts: nothing tells it from a pointer.
     """
     if not flow.function.entry or instruction.opcode != "ld" or "param" not in instruction.words:
+        return None
+    if instruction.variant is None:
         return None
     address = instruction.operands[1]
     if not isinstance(address, Addr) or not isinstance(address.base, Symbol) or address.offset:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ptx import targets
 from ptx.errors import Place, PtxError
-from ptx.ir import Function, Instruction, Module, Registers, Special
+from ptx.ir import Function, Instruction, Module, Parameter, Registers, Special, Variable
 from ptx.isa import SPECIAL
 from ptx.targets import Version
 
@@ -23,6 +23,9 @@ DIRECTIVE_NEEDS: dict[str, tuple[str, Version]] = {
     "abi_preserve_control": ("80", (9, 0)),
 }
 """What performance directives ask of target and version (PTX ISA 9.0, sections 11.4 and 11.7)."""
+
+TYPE_NEEDS: dict[str, tuple[str, Version]] = {"b128": ("70", (8, 3)), "f16x2": ("53", (6, 0))}
+"""What types ask of target and version by being declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,13 @@ def needs_of(module: Module) -> Iterator[Need]:
                 seen.add(directive)
                 need, version = DIRECTIVE_NEEDS[directive]
                 yield Need(f".{directive}", (need,), version, function.place_of(directive))
-        for statement in function.statements:
-            if type(statement) is Registers and statement.type == "b128":
-                yield Need(".reg .b128", ("70",), (8, 3), statement.place)
+        for declared in (*function.params, *function.results, *function.statements):
+            if not isinstance(declared, (Registers, Variable, Parameter)):
+                continue
+            if declared.type in TYPE_NEEDS and declared.type not in seen:
+                seen.add(declared.type)
+                need, version = TYPE_NEEDS[declared.type]
+                yield Need(f".{declared.type}", (need,), version, declared.place)
         for instruction in function.instructions:
             variant = instruction.variant
             if variant is not None and variant not in seen:
@@ -114,6 +121,13 @@ def requirements(module: Module) -> Requirements:
         if need.version > version:
             version, version_reason = need.version, need
     return Requirements(target, "{}.{}".format(*version), target_reason, version_reason)
+
+
+def unmet(module: Module, target: str) -> Iterator[tuple[Need, str]]:
+    """What a known `target` does not offer to a module, each with a message."""
+    for need in needs_of(module):
+        if not all(targets.meets(target, wanted) for wanted in need.needs):
+            yield need, f"{need.what} needs {valid_targets(need.targets)}; the target is {target}"
 
 
 def bare(target: str) -> str:

@@ -194,6 +194,24 @@ def test_a_version_too_new_is_an_error_with_its_line() -> None:
         assemble(LOOP.replace("8.0", "99.0"))
 
 
+@pytest.mark.parametrize("stated", [None, "sm_80"])
+def test_a_target_that_lacks_an_instruction_is_told_at_its_line(stated: str | None) -> None:
+    k = ptx.Kernel("k")
+    k.wgmma.fence.sync.aligned()
+    line = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
+    k.ret()
+    with pytest.raises(ptx.PtxError) as raised:
+        assemble(ptx.Module(k, target=stated), None if stated else "sm_80")
+    assert raised.value.message == ("wgmma.fence.sync.aligned needs sm_90a; the target is sm_80")
+    assert raised.value.place == (__file__, line, 0)
+
+
+def test_words_are_no_str() -> None:
+    for wrong in ({"flags": "-O0"}, {"allow": "C7517"}):
+        with pytest.raises(ptx.PtxError, match=r"is a sequence of words, as \('"):
+            assemble(LOOP, **wrong)  # type: ignore[arg-type]
+
+
 def test_no_target() -> None:
     with pytest.raises(ptx.PtxError, match=r"^<ptx>:1: no \.target directive"):
         assemble(".version 8.0\n")

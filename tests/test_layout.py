@@ -50,7 +50,7 @@ USES = {
     "encoding": set(),
     "lane_access": {"ir", "layouts"},
     "fragments": {"builder", "encoding", "lane_access"},
-    "assembler": {"text", "toolchain", "cache", "elf"},
+    "assembler": {"text", "requirements", "toolchain", "cache", "elf"},
     "sass": {"assembler", "loops"},
     "emu": {"operands", "tensormap", "geometry"},
     "arguments": {"ir", "arrays"},

@@ -196,6 +196,8 @@ def _stores(
     for position in range(block.start, block.stop):
         instruction = flow.instructions[position]
         opcode = instruction.opcode
+        if instruction.variant is None:
+            continue
         if opcode in _WRITERS:
             if _writes_shared(instruction):
                 state = state | {position}

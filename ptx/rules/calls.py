@@ -38,7 +38,7 @@ ret;
 def unknown_function(view: View) -> Findings:
     known = view.module.functions
     told = 0
-    for _, instruction in view.flow.of("call"):
+    for _, instruction in view.flow.of("call", malformed=True):
         callee = _callee(instruction)
         if isinstance(callee, Symbol) and callee.name not in known:
             hint = nearest(callee.name, known) if told < HINTS else ""
@@ -139,7 +139,7 @@ def _calls(
     """The calls whose callee is known: results, arguments, and what the callee declares."""
     found = []
     prototypes = {s.label: s for s in view.function.statements if isinstance(s, Prototype)}
-    for _, instruction in view.flow.of("call"):
+    for _, instruction in view.flow.of("call", malformed=True):
         operands = list(instruction.operands)
         results: tuple[Operand, ...] = ()
         if operands and isinstance(operands[0], Arguments):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptx import operands, targets
 from ptx.errors import PtxError
 from ptx.ir import Imm, Instruction, Reg
-from ptx.requirements import Need, bare, needs_of, requirements, valid_targets
+from ptx.requirements import Need, bare, needs_of, requirements, unmet
 from ptx.rules.rule import Finding, Findings, ModuleView, View, at, rule
 
 OFFSET = range(-(1 << 31), 1 << 31)
@@ -77,10 +77,8 @@ def target(view: ModuleView) -> Findings:
         if one not in targets.INTRODUCED:
             yield Finding(f"{one} is no target; targets are {', '.join(targets.INTRODUCED)}")
             continue
-        for need in needs_of(view.module):
-            if not all(targets.meets(one, wanted) for wanted in need.needs):
-                message = f"{need.what} needs {valid_targets(need.targets)}; the target is {one}"
-                yield _at(need, message)
+        for need, message in unmet(view.module, one):
+            yield _at(need, message)
     if not stated:
         try:
             requirements(view.module)
@@ -129,7 +127,7 @@ def _spell(version: targets.Version) -> str:
     good="bar.sync 15;\nret;",
 )
 def barrier_number(view: View) -> Findings:
-    for _, instruction in view.flow.of("bar", "barrier"):
+    for _, instruction in view.flow.of("bar", "barrier", malformed=True):
         number = _barrier(instruction)
         if isinstance(number, Imm) and not number.is_float and number.value not in range(16):
             yield at(instruction, f"barrier {number}: a CTA has the barriers 0 to 15")

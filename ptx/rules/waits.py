@@ -79,6 +79,8 @@ def _copying(
     for position in range(block.start, block.stop):
         instruction = flow.instructions[position]
         opcode = instruction.opcode
+        if instruction.variant is None:
+            continue
         if position in copies:
             if tile := starts_at(flow, instruction.operands[0]):
                 tiles = tiles | {tile}

@@ -36,7 +36,10 @@ class Number:
         """As written, where it is one literal with at most a minus before it."""
 
     def imm(self) -> Imm:
-        return Imm(self.spelling or repr(self.value))
+        """As written; what was computed by its bits as .s64, so that ``~3`` is -4 at any width."""
+        if self.spelling:
+            return Imm(self.spelling)
+        return Imm(repr(Number(self.value).value))
 
 
 class Expression:

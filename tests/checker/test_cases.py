@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptx import checker
-from ptx.rules import example
+from ptx.rules import RULES, example
 
 CORPUS = sorted((Path(__file__).parent.parent / "text" / "corpus").glob("*.ptx"))
 
@@ -51,6 +51,7 @@ ACCEPTED = [
     "mov.u32 %r1, %tid.w; mov.u32 %r1, 0xFFFFFFFF; mov.s32 %r1, -2147483648;",
     "ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1+-4];",
     "ld.param.u64 %rd1, [p]; ld.volatile.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];",  # C32
+    "mov.u32 %r1, ~5; add.u32 %r2, %r1, ~0; and.b32 %r3, %r1, 0-1U;",
 ]
 
 
@@ -447,3 +448,24 @@ def test_comparisons_whose_answer_is_known(line: str, clean: bool) -> None:
 def test_a_directive_is_told_at_its_own_line(directives: str, name: str, line: int) -> None:
     text = f".version 9.0\n.target sm_90a\n.visible .entry k()\n{directives}\n{{\nret;\n}}\n"
     assert [(d.name, d.line) for d in checker.check(text)] == [(name, 3 + line)]
+
+
+# ---------------------------------------------------------------- texts in the making
+
+
+@pytest.mark.parametrize("body", ["", "ret", ".reg .f64 %fd<2>;", "L:"])
+def test_a_body_without_instructions(body: str) -> None:
+    assert any("ret" in told for told in messages(f".visible .entry k()\n{{\n{body}\n}}"))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_operands_that_are_not_written_yet(rule: str) -> None:
+    """Each instruction of each example without its last operands is an error, told once."""
+    lines = example(RULES[rule].bad or "ret;").splitlines()
+    for number, line in enumerate(lines):
+        head, comma, _ = line.partition(",")
+        if not comma or not line[:1].islower() or line.startswith("bar."):  # takes one operand too
+            continue
+        whole = "\n".join([*lines[:number], f"{head};", *lines[number + 1 :]])
+        told = [d for d in checker.check(whole) if d.severity == "error" and d.line == number + 1]
+        assert len(told) == 1, (line, told)

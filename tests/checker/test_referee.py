@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ptx import checker
 from ptx.errors import PtxError
 from ptx.rules import RULES, example
 from ptx.rules.limits import PORTABLE_SHARED_BYTES, SHARED_KIB
@@ -74,3 +75,50 @@ def test_ptxas_has_the_same_limits_of_shared_memory(target: str, tmp_path: Path)
         assert ptxas(text, tmp_path, target)[0] == fits
         errors = [d for d in checker.check(text) if d.severity == "error"]
         assert ([d.name for d in errors] == []) == fits
+
+
+VECTORS = [
+    "ld.global.v2.b32 {%f1, %r1}, [%rd1];",
+    "ld.global.v2.b32 {%f1, %u1}, [%rd1];",
+    "ld.global.v2.b32 {%u1, %s1}, [%rd1];",
+    "ld.global.v2.b32 {%f1, %hh1}, [%rd1];",
+    "ld.global.v2.b32 {%hh1, %r1}, [%rd1];",
+    "ld.global.v2.b64 {%fd1, %rd2}, [%rd1];",
+    "ld.global.v2.f32 {%f1, _}, [%rd1];",
+    "ld.global.v2.f32 {_, _}, [%rd1];",
+    "ld.global.v2.f32 {%f1, %f1}, [%rd1];",
+    "ld.global.v2.u8 {%r1, %h1}, [%rd1];",
+    "ld.global.v4.b32 {%r1, %f1, %u1, %r2}, [%rd1];",
+    "ld.global.v4.b32 {%u1, %r1, %r2, %f1}, [%rd1];",
+    "st.global.v2.b32 [%rd1], {%r1, %f1};",
+    "st.global.v2.b32 [%rd1], {%u1, %f1};",
+    "st.global.v2.b32 [%rd1], {1, %f1};",
+    "st.global.v2.b32 [%rd1], {%f1, 0f3F800000};",
+    "st.global.v2.b32 [%rd1], {0f3F800000, %u1};",
+    "st.global.v2.b32 [%rd1], {1, %u1};",
+    "mov.b64 %rd2, {%f1, %r1};",
+    "mov.b64 %rd2, {%u1, %f1};",
+    "mov.b64 {_, _}, %rd2;",
+    "mov.b64 {_, %r1}, %rd2;",
+]
+
+
+@pytest.mark.parametrize("line", VECTORS)
+def test_elements_of_a_vector(line: str, tmp_path: Path) -> None:
+    text = example(
+        ".reg .u32 %u<2>; .reg .s32 %s<2>; .reg .f64 %fd<2>; .reg .f16x2 %hh<2>; .reg .f16 %h<2>;\n"
+        f"ld.param.u64 %rd1, [p];\n{line}\nret;"
+    )
+    refused = any(d.severity == "error" for d in checker.check(text))
+    assert refused != ptxas(text, tmp_path)[0]
+
+
+SPECIALS = ("%tid.x", "%ntid.y", "%ctaid.z", "%nctaid.x", "%laneid", "%smid", "%clock", "%envreg1")
+
+
+@pytest.mark.parametrize("special", SPECIALS)
+@pytest.mark.parametrize("register", ["u16 %h1", "u32 %r1", "u64 %rd1"])
+def test_width_of_a_special_register(special: str, register: str, tmp_path: Path) -> None:
+    text = example(f".reg .u16 %h<2>;\nmov.{register}, {special};\nret;")
+    refused = any(d.severity == "error" for d in checker.check(text))
+    assert refused != ptxas(text, tmp_path)[0]
