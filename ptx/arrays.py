@@ -68,6 +68,13 @@ class Storage:
         self._release()
 
 
+def refuse_objects(dtype: np.dtype[Any]) -> None:
+    if dtype.hasobject:
+        raise ArgumentTypeError(
+            f"an array of {dtype} holds Python objects, which have no bytes on a device"
+        )
+
+
 class Array:
     """A C-contiguous array in the memory of a device.
 
@@ -191,6 +198,8 @@ class Array:
 
     def reshape(self, *shape: int) -> Array:
         """The same memory under another shape of the same number of elements."""
+        if any(type(n) is not int or n < 0 for n in shape):
+            raise ArgumentTypeError(f"a shape is given as ints from 0 up, got {shape}")
         if math.prod(shape) != self.size:
             raise ArgumentValueError(
                 f"shape {shape} holds {math.prod(shape)} elements, the array {self.size}"

@@ -17,7 +17,7 @@ import numpy as np
 
 from ptx import driver, gpu, targets
 from ptx.arguments import ArgumentBlock, Arguments
-from ptx.arrays import Array, Memory, Storage
+from ptx.arrays import Array, Memory, Storage, refuse_objects
 from ptx.assembler import Cubin, KernelInfo, assemble
 from ptx.errors import ArgumentTypeError, ArgumentValueError, LaunchError, Place, PtxError
 from ptx.geometry import Extent, Geometry, Limits, Packed, geometry
@@ -26,6 +26,7 @@ from ptx.requirements import requirements
 from ptx.tensormap import TensorMap
 from ptx.text import parse, render
 from ptx.toolchain import find_tool
+from ptx.values import integer
 
 __all__ = ["Array", "Device", "Launch", "Loaded", "LoadedKernel", "device"]
 
@@ -177,10 +178,7 @@ class Device:
     def array(self, source: Any, dtype: Any = None) -> Array:
         """A C-contiguous copy on the device of what ``numpy.asarray`` takes."""
         data = np.asarray(source, dtype=None if dtype is None else _dtype(dtype), order="C")
-        if data.dtype.hasobject:
-            raise ArgumentTypeError(
-                f"an array of {data.dtype} holds Python objects, which have no bytes on a device"
-            )
+        refuse_objects(data.dtype)
         if not data.dtype.isnative:
             data = data.astype(data.dtype.newbyteorder("="))
         made = self.empty(data.shape, data.dtype)
@@ -201,6 +199,9 @@ class Device:
                 f"a shape is an int or a tuple of ints from 0 up, got {shape!r}"
             )
         kind = _dtype(dtype)
+        refuse_objects(kind)
+        if not isinstance(poison, bool) and integer(poison) not in range(256):
+            raise ArgumentValueError(f"poison is a bool or a byte from 0 to 255, got {poison!r}")
         extents = tuple(int(n) for n in cast("tuple[int, ...]", sizes))
         made = Array(
             self,

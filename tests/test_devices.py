@@ -177,6 +177,22 @@ def test_poison_and_shapes(toy: Device) -> None:
             toy.empty(shape)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="holds Python objects"):
         toy.array(np.array([{}]))
+    with pytest.raises(TypeError, match="holds Python objects"):
+        toy.empty(3, "O")
+    for byte in (256, -1, 1.5, None):
+        with pytest.raises(ValueError, match="poison is a bool or a byte from 0 to 255"):
+            toy.empty(3, poison=byte)  # type: ignore[arg-type]
+    for given in ((-2, -3), (6.0,), ((2, 3),)):
+        with pytest.raises(TypeError, match="a shape is given as ints from 0 up"):
+            toy.empty(6).reshape(*given)  # type: ignore[arg-type]
+
+
+def test_more_than_the_host_has_is_refused_and_no_more() -> None:
+    where = ptx.device("emulator")
+    for elements in (1 << 40, 1 << 62):
+        with pytest.raises(LaunchError, match="the host has no"):
+            where.empty(elements)
+    assert (where.array([1, 2, 3]).numpy() == [1, 2, 3]).all()
 
 
 def test_copying_needs_the_same_shape_and_dtype(toy: Device) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ptx.emu import machine
 from ptx.emu.faults import EmulatorFault
 from ptx.emu.memory import Memory
-from ptx.errors import ArgumentTypeError, ArgumentValueError
+from ptx.errors import ArgumentTypeError, ArgumentValueError, LaunchError
 from ptx.geometry import Geometry, Limits, Packed
 from ptx.ir import Module
 
@@ -39,7 +39,10 @@ class EmulatedMemory:
         self.flat = flat
 
     def allocate(self, nbytes: int) -> int:
-        return self.flat.allocate(nbytes)
+        try:
+            return self.flat.allocate(nbytes)
+        except (MemoryError, ValueError) as error:
+            raise LaunchError(f"the host has no {nbytes} bytes for the emulator") from error
 
     def free(self, address: int) -> None:
         self.flat.free(address)

@@ -180,9 +180,10 @@ class Memory:
         if nbytes < 0:
             raise ValueError(f"cannot allocate {nbytes} bytes")
         base = -(-self._next // align) * align
+        region = Region(base, nbytes, name, read_only=read_only)
         self._next = base + nbytes + GUARD_BYTES
         self._bases.append(base)
-        self._regions.append(Region(base, nbytes, name, read_only=read_only))
+        self._regions.append(region)
         return base
 
     def free(self, address: int) -> None:
