@@ -18,10 +18,11 @@ for: operators emit one instruction each, and the named helpers list what they e
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from operator import index
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ptx import checker, isa, parameters
@@ -43,8 +44,9 @@ from ptx.ir import (
     Symbol,
     Variable,
 )
-from ptx.operators import counted
+from ptx.operators import counted, refuse_endless
 from ptx.types import FUNDAMENTAL, register_type
+from ptx.values import integer
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -84,6 +86,8 @@ class Kernel:
         self._directives: dict[str, tuple[int, ...]] = {}
         self._directive_places: dict[str, Place] = {}
         self._names: set[str] = {self.name, *params}
+        self._elses: list[Label] = []
+        """The labels that branches have ended with."""
 
     # ------------------------------------------------------------ instructions
 
@@ -106,6 +110,8 @@ class Kernel:
 
     def op(self, op: str, *sources: Any, out: Any = None) -> Any:
         """Emit the instruction spelled `op`, as in ``k.op("ld.global.f32", address)``."""
+        if not isinstance(op, str):
+            raise PtxError(f"an instruction is spelled as a str, got {op!r}", self._emitter.here())
         return self._emitter.emit(op, sources, out, sys._getframe(1))
 
     # ------------------------------------------------------------ guards, branches, labels
@@ -124,11 +130,7 @@ class Kernel:
                 "combine the predicates first: k.when(p & q)",
                 place,
             )
-        register = predicate.reg if isinstance(predicate, Not) else predicate
-        if not isinstance(register, Reg) or register.type != "pred":
-            raise PtxError(f"k.when expected a predicate, got {show(predicate)}", place)
-        if register.owner is not self._emitter:
-            raise PtxError(f"{register} is a register of another kernel than {self.name}", place)
+        self._require_predicate("k.when", predicate)
         self._emitter.guard = predicate
         try:
             yield
@@ -143,10 +145,12 @@ class Kernel:
         may follow directly.
         """
         self._unguarded("k.branch")
+        self._require_predicate("k.branch", predicate)
         target = Label(self._unique("else"), self._emitter.here())
         with self.when(~predicate):
             self._jump(target)
         yield
+        self._elses.append(target)
         self._emitter.body.append(target)
 
     @contextmanager
@@ -155,9 +159,10 @@ class Kernel:
 
         Emits ``bra end`` before the label ``else``, and the label ``end`` after the block.
         """
+        self._unguarded("k.otherwise")
         place = self._emitter.here()
         last = self._emitter.body[-1] if self._emitter.body else None
-        if not isinstance(last, Label) or not last.name.startswith("else"):
+        if not isinstance(last, Label) or not any(last is label for label in self._elses):
             raise PtxError("k.otherwise() must directly follow a block of k.branch", place)
         self._emitter.body.pop()
         end = Label(self._unique("end"), place)
@@ -182,16 +187,18 @@ class Kernel:
         Emits ``mov i, start``, the label `name`, ``.pragma "nounroll"`` unless `unroll`, the
         block, ``add i, i, step``, ``setp.lt p, i, stop`` and ``@p bra name``. The test is at the
         end: the block runs at least once; put the loop under ``k.branch`` where it may run zero
-        times. The counter's type is `type`, else that of `stop` or `start`, else ``u32``.
+        times. The counter's type is `type`, else that of `stop` or `start`, untyped counting as
+        signed, else ``u32`` (``s32`` for a negative step).
         """
         self._unguarded("k.loop")
         place = self._emitter.here()
+        if not integer(step):
+            raise PtxError(f"the step of a loop is a number other than 0, got {show(step)}", place)
         if type is None:
             registers = [v for v in (stop, start) if isinstance(v, Reg)]
             type = registers[0].type if registers else ("u32" if step > 0 else "s32")
-        if isinstance(start, int) and isinstance(stop, int):
-            if (stop - start) * step <= 0:
-                raise PtxError(f"the loop from {start} to {stop} by {step} never runs", place)
+        type = counted(type)
+        refuse_endless(start, stop, step, type, place)
         frame = sys._getframe(2)
         counter: Reg = self._emitter.emit(f"mov.{type}", (start,), None, frame)
         label = Label(self._unique(name), place)
@@ -201,9 +208,7 @@ class Kernel:
         yield counter
         self._emitter.emit(f"add.{type}", (counter, step), counter, frame)
         comparison = "lt" if step > 0 else "gt"
-        again: Reg = self._emitter.emit(
-            f"setp.{comparison}.{counted(type)}", (counter, stop), None, frame
-        )
+        again: Reg = self._emitter.emit(f"setp.{comparison}.{type}", (counter, stop), None, frame)
         self._emitter.guard = again
         self._emitter.emit("bra", (label,), None, frame)
         self._emitter.guard = None
@@ -220,12 +225,20 @@ class Kernel:
 
     def place(self, label: Label) -> None:
         """Put a label of ``k.forward`` down here."""
+        if not isinstance(label, Label):
+            raise PtxError(
+                f"k.place takes a label of k.forward, got {show(label)}", self._emitter.here()
+            )
         if any(s is label for s in self._emitter.body if isinstance(s, Label)):
             raise PtxError(f"the label {label} is placed already", self._emitter.here())
         self._emitter.body.append(label)
 
     def pragma(self, text: str) -> None:
         """``.pragma "text";`` at this point of the body."""
+        if not isinstance(text, str) or not re.fullmatch(r"[ !#-\[\]-~]*", text):
+            raise PtxError(
+                f"a pragma is a str of ASCII without quotes, got {text!r}", self._emitter.here()
+            )
         self._emitter.body.append(Pragma(text))
 
     def _jump(self, target: Label) -> None:
@@ -233,6 +246,14 @@ class Kernel:
         self._emitter.body.append(
             Instruction("bra", (target,), self._emitter.guard, variant, target.place)
         )
+
+    def _require_predicate(self, what: str, predicate: object) -> None:
+        place = self._emitter.here()
+        register = predicate.reg if isinstance(predicate, Not) else predicate
+        if not isinstance(register, Reg) or register.type != "pred":
+            raise PtxError(f"{what} expected a predicate, got {show(predicate)}", place)
+        if register.owner is not self._emitter:
+            raise PtxError(f"{register} is a register of another kernel than {self.name}", place)
 
     def _unguarded(self, what: str) -> None:
         if self._emitter.guard is not None:
@@ -258,11 +279,10 @@ class Kernel:
         if register_type(type) not in FUNDAMENTAL:
             raise PtxError(f".{type} is no type of a register", self._emitter.here())
         held = register_type(type)
-        return (
-            self._emitter.register(held)
-            if count is None
-            else tuple(self._emitter.register(held) for _ in range(count))
-        )
+        if count is None:
+            return self._emitter.register(held)
+        many = parameters.whole(count, "a count of registers", self._emitter.here(), least=0)
+        return tuple(self._emitter.register(held) for _ in range(many))
 
     def shared(
         self, name: str, type: str, count: int | Sequence[int] = 1, *, align: int | None = None
@@ -281,35 +301,32 @@ class Kernel:
 
     def dynamic_shared(self, name: str, type: str = "b8", *, align: int = 16) -> Symbol:
         """The shared memory whose size the launch gives, after all static arrays."""
-        place = self._emitter.here()
-        parameters.legal_name(name, "variable", place)
-        self._externals.append(
-            Variable("shared", register_type(type), name, (None,), align, linkage="extern",
-                     place=place)
-        )  # fmt: skip
-        self._names.add(name)
+        made = self._declare("shared", name, type, (None,), align)
+        self._externals.append(replace(made, linkage="extern"))
         return Symbol(name, 0, "shared")
 
     def _variable(
         self, space: str, name: str, type: str, count: int | Sequence[int], align: int | None
     ) -> Symbol:
         place = self._emitter.here()
+        given = count if isinstance(count, (tuple, list)) else (count,)
+        shape = tuple(parameters.whole(n, f"an extent of {name}", place) for n in given)
+        self._variables.append(self._declare(space, name, type, shape, align))
+        return Symbol(name, 0, space)
+
+    def _declare(
+        self, space: str, name: str, type: str, shape: tuple[int | None, ...], align: int | None
+    ) -> Variable:
+        """A variable under a name that was free."""
+        place = self._emitter.here()
         if parameters.legal_name(name, "variable", place) in self._names:
             raise PtxError(f"the name {name} is taken already", place)
-        self._names.add(name)
         held = register_type(type)
         if held not in FUNDAMENTAL or held == "pred":
             raise PtxError(f".{type} is no type of a variable", place)
-        try:
-            shape = tuple(map(index, count)) if isinstance(count, Sequence) else (index(count),)
-        except TypeError:
-            raise PtxError(f"{name}: expected a number of elements, got {count!r}", place) from None
-        if any(extent < 1 for extent in shape):
-            raise PtxError(f"{name} has the shape {shape}; extents are at least 1", place)
-        if align is not None and (align < 1 or align & (align - 1)):
-            raise PtxError(f"{name}: an alignment is a power of two, not {align}", place)
-        self._variables.append(Variable(space, held, name, shape, align, place=place))
-        return Symbol(name, 0, space)
+        bytes = None if align is None else parameters.alignment(align, name, place)
+        self._names.add(name)
+        return Variable(space, held, name, shape, bytes, place=place)
 
     def alignment(self, variable: Symbol) -> int | None:
         """The alignment in bytes that a variable of this kernel is declared with."""
@@ -344,11 +361,15 @@ class Kernel:
 
     def _load_parameter(self, name: str, frame: FrameType) -> Any:
         spec = self._specs[name]
+        self._emitter.refuse_under_guard("ld.param", place_of(outside(frame)))
         symbol = Symbol(name, 0, "param")
         if spec.parameter.count is not None:
             address = self._emitter.emit("mov.b64", (symbol,), None, frame)
             return self._emitter.emit("cvta.param.u64", (address,), None, frame)
         type = spec.parameter.type
+        if type == "f16":
+            half = self._emitter.register(type)
+            return self._emitter.emit("ld.param.b16", (Addr(symbol),), half, frame)
         if spec.space is None:
             return self._emitter.emit(f"ld.param.{type}", (Addr(symbol),), None, frame)
         pointer = self._emitter.register("b64", "generic")
@@ -399,8 +420,7 @@ class Kernel:
         place = self._emitter.here()
         if other in self._directives:
             raise PtxError(f".{word} and .{other} exclude each other", place)
-        if any(argument < 1 for argument in arguments):
-            raise PtxError(f".{word} takes positive numbers, got {arguments}", place)
+        arguments = tuple(parameters.whole(n, f"an argument of .{word}", place) for n in arguments)
         if other and arguments[0] * arguments[1] * arguments[2] > 1024:
             raise PtxError(f".{word} {arguments}: a CTA has at most 1024 threads", place)
         self._directives[word] = arguments

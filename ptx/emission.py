@@ -21,6 +21,7 @@ from ptx.isa import Slot, Variant
 from ptx.operands import OperandError
 from ptx.operators import operation
 from ptx.types import register_type
+from ptx.values import integer
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType
@@ -125,7 +126,7 @@ class Emitter:
                     continue
                 result = None
                 if made:
-                    self._refuse_under_guard(op, place)
+                    self.refuse_under_guard(op, place)
                     operands, result = self._make(slots[:made], _result_space(variant, taken))
                     taken = operands + taken
             else:
@@ -146,7 +147,8 @@ class Emitter:
             raise SpellingError(isa.explain(op), place)
         return [(variant, variant.slots, variant.written) for variant in found]
 
-    def _refuse_under_guard(self, op: str, place: Place) -> None:
+    def refuse_under_guard(self, op: str, place: Place) -> None:
+        """What makes a new register may not stand where it could stay unwritten."""
         if self.guard is not None:
             raise PtxError(
                 f"{op} under the guard @{self.guard} may leave a new register unwritten; "
@@ -211,6 +213,7 @@ class Emitter:
         """What an operator on registers does: emit one instruction, or move an address."""
         frame = outside(sys._getframe(2))
         place = place_of(frame)
+        a, b = (v if isinstance(v, Reg) or (n := integer(v)) is None else n for v in (a, b))
         pointer, other = (a, b) if isinstance(a, Reg) and a.space else (b, a)
         if isinstance(pointer, Reg) and pointer.space and type(other) is int:
             if operator == "+" or (operator == "-" and pointer is a):
@@ -252,8 +255,12 @@ def _result_space(variant: Variant, sources: Sequence[Operand]) -> str | None:
         return variant.choices["space"] if ".to." in variant.op else "generic"
     if opcode == "mapa":
         return "shared::cluster"
-    spaces = {s.space for s in sources if isinstance(s, (Reg, Symbol)) and s.space}
-    return spaces.pop() if len(spaces) == 1 else None
+    pointers = [s.space for s in sources if isinstance(s, (Reg, Symbol)) and s.space]
+    if opcode in ("add", "sub", "mad") and len(pointers) != 1:
+        return None
+    if opcode == "sub" and getattr(sources[0], "space", None) is None:
+        return None
+    return pointers[0] if len(set(pointers)) == 1 else None
 
 
 # ---------------------------------------------------------------- places

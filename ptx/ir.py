@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ptx import types
-from ptx.errors import Place
+from ptx.errors import Place, PtxError
 from ptx.values import (
     SINK,
     Addr,
@@ -335,8 +335,10 @@ class Module:
         shared: set[Variable] = set()
         for item in items:
             built: Callable[[], tuple[Item, ...]] | None = getattr(item, "items", None)
-            if not callable(built):
-                made.append(item)  # type: ignore[arg-type]
+            if not callable(built) or isinstance(item, dict):
+                if not isinstance(item, (Function, Variable, Directive, Pragma, Line)):
+                    raise PtxError(f"a module holds kernels, functions and variables, got {item!r}")
+                made.append(item)
                 continue
             for one in built():
                 # Kernels that use one module variable each bring it.

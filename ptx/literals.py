@@ -9,6 +9,7 @@ from typing import Any
 
 from ptx.ir import Imm
 from ptx.types import kind
+from ptx.values import integer
 
 
 def literal(value: Any, type: str) -> Imm | str:
@@ -30,24 +31,43 @@ def _integer(value: Any, type: str) -> Imm | str:
         return Imm(str(operator.index(value)))
     except TypeError:
         pass
-    if isinstance(value, float) or hasattr(value, "__float__"):
-        if type == "b64":
-            return Imm(f64_text(float(value)))
-        return f"expected an integer, got {value!r}"
-    return f"expected a register or a number, got {value!r}"
+    number = _real(value)
+    if number is None:
+        return f"expected a register or a number, got {value!r}"
+    return Imm(f64_text(number)) if type == "b64" else f"expected an integer, got {value!r}"
 
 
 def _floating(value: Any, type: str) -> Imm | str:
-    if not isinstance(value, float) and not hasattr(value, "__float__"):
+    whole = integer(value)
+    number = _real(value)
+    if number is None and whole is None:
         return f"expected a register or a number, got {value!r}"
-    number = float(value)
-    if isinstance(value, int) and int(number) != value:
+    if number is None or (whole is not None and _rounded(number, type) != whole):
         return f"{value} is no {type} exactly"
     if type == "f64":
         return Imm(f64_text(number))
     if type == "f32":
         return Imm(f32_text(number))
     return Imm(repr(number))
+
+
+def _real(value: Any) -> float | None:
+    """`value` as a double; None where it is no real number, or an integer beyond all doubles."""
+    kind, shape = getattr(getattr(value, "dtype", None), "kind", ""), getattr(value, "shape", None)
+    if not hasattr(value, "__float__") or kind in ("b", "c") or shape:
+        return None
+    try:
+        return float(value)
+    except (OverflowError, TypeError, ValueError):
+        return None
+
+
+def _rounded(number: float, type: str) -> float:
+    """The value that is written for `number`."""
+    if type != "f32":
+        return number
+    found: float = struct.unpack(">f", bytes.fromhex(f32_text(number)[2:]))[0]
+    return found
 
 
 def f32_text(number: float) -> str:

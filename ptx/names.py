@@ -8,6 +8,9 @@ import string
 NAME = r"(?:[A-Za-z][\w$]*+|[_$%][\w$]++)"
 """A regular expression, to be compiled with ``re.ASCII``."""
 
+RESERVED = "WARP_SZ"
+"""The one name that stands for a number everywhere (PTX ISA 9.0, section 4.4.2)."""
+
 _INNER = frozenset(string.ascii_letters + string.digits + "_$")
 _FIRST = frozenset(string.ascii_letters + "_$%")
 _LEGAL = re.compile(NAME, re.ASCII)
@@ -15,7 +18,7 @@ _LEGAL = re.compile(NAME, re.ASCII)
 
 def is_name(text: str) -> bool:
     """Whether `text` may name a function, a variable, a register or a label."""
-    return _LEGAL.fullmatch(text) is not None
+    return _LEGAL.fullmatch(text) is not None and text != RESERVED
 
 
 def why_no_name(text: str) -> str:
@@ -27,6 +30,8 @@ def why_no_name(text: str) -> str:
         return ""
     if not text:
         return "a name is missing"
+    if text == RESERVED:
+        return f"{text} is no PTX name: it stands for 32, the threads of a warp"
     if text[0].isdigit():
         why = "a name does not start with a digit"
     elif text in ("_", "$", "%"):

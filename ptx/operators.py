@@ -7,7 +7,8 @@ from typing import Any
 from ptx.conversion import show
 from ptx.errors import Place, PtxError
 from ptx.ir import Not, Reg
-from ptx.types import bits, kind
+from ptx.types import bits, is_signed, kind
+from ptx.values import integer
 
 _SPELLED = {
     "+": "add", "-": "sub", "*": "mul.lo", "<<": "shl", ">>": "shr",
@@ -63,3 +64,24 @@ def _refuse_mixed_widths(operator: str, registers: list[Reg], place: Place) -> N
 def counted(type: str) -> str:
     """The type whose arithmetic and order a register gets: untyped counts as signed."""
     return f"s{type[1:]}" if type[0] == "b" else type
+
+
+def refuse_endless(start: Any, stop: Any, step: int, type: str, place: Place) -> None:
+    """An error for a loop that never runs, or whose counter would wrap before it ends."""
+    if kind(type) != "i":
+        return
+    first, last = integer(start), integer(stop)
+    reached = [value for value in (first, last) if value is not None]
+    if first is not None and last is not None:
+        if (last - first) * step <= 0:
+            raise PtxError(f"the loop from {first} to {last} by {step} never runs", place)
+        reached.append(last + (first - last) % step)
+    sign = bits(type) - 1 if is_signed(type) else bits(type)
+    low, high = -(1 << sign) if is_signed(type) else 0, (1 << sign) - 1
+    for value in reached:
+        if not low <= value <= high:
+            raise PtxError(
+                f"the counter of the loop gets to {value}, and .{type} holds {low} to {high}; "
+                "type= gives it another type",
+                place,
+            )

@@ -4,18 +4,43 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from ptx.errors import Place, PtxError
 from ptx.ir import Parameter
 from ptx.names import why_no_name
 from ptx.types import FUNDAMENTAL, bits, register_type
+from ptx.values import integer
 
 
 def legal_name(name: str, what: str, place: Place | None = None) -> str:
-    """`name`, if PTX allows it as the name of a `what`, else an error."""
+    """`name`, if PTX allows it as the name of a `what`, else an error.
+
+    What begins with ``%`` is left to registers, lest a name be that of one.
+    """
+    if not isinstance(name, str):
+        raise PtxError(f"{what}: a name is a str, got {name!r}", place)
     if why := why_no_name(name):
         raise PtxError(f"{what}: {why}", place)
+    if name[0] == "%":
+        raise PtxError(f"{what}: {name} would be taken for a register; begin with a letter", place)
     return name
+
+
+def whole(value: Any, what: str, place: Place | None = None, least: int = 1) -> int:
+    """`value` as a number of at least `least`, numpy's integers included, else an error."""
+    number = integer(value)
+    if number is None or number < least:
+        raise PtxError(f"{what} is a whole number of at least {least}, got {value!r}", place)
+    return number
+
+
+def alignment(value: Any, what: str, place: Place | None = None) -> int:
+    """`value` as an alignment in bytes, else an error."""
+    number = integer(value)
+    if number is None or number < 1 or number & (number - 1):
+        raise PtxError(f"{what}: an alignment is a power of two, not {value!r}", place)
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +54,14 @@ class Spec:
 def parse(name: str, text: str, place: Place | None = None) -> Spec:
     """``"u32"``, ``"global.f32"``, ``"global.f32@16"``, ``"f32[16]"`` or ``"tensormap"``."""
     legal_name(name, "parameter", place)
+    if not isinstance(text, str):
+        raise PtxError(
+            f"parameter {name}: a declaration is a str such as 'u32', got {text!r}", place
+        )
     if text == "tensormap":
         return Spec(Parameter("b8", name, 128, 64, place=place))
     match = re.fullmatch(
-        r"(?:(global|shared|local|const|generic)\.)?(\w+)(?:@(\d+)|\[(\d+)\])?", text
+        r"(?:(global|shared|local|generic)\.)?(\w+)(?:@(\d+)|\[([1-9]\d*)\])?", text
     )
     type = match[2] if match else ""
     if match is None or register_type(type) not in FUNDAMENTAL or type == "pred":
@@ -45,14 +74,13 @@ def parse(name: str, text: str, place: Place | None = None) -> Spec:
     if space is None:
         if align:
             raise PtxError(f"parameter {name}: only a pointer declares an alignment", place)
-        return Spec(
-            Parameter(register_type(type), name, int(count) if count else None, place=place)
-        )
+        # ptxas allocates no .f16x2 in .param.
+        held = "b32" if type == "f16x2" else register_type(type)
+        return Spec(Parameter(held, name, int(count) if count else None, place=place))
     if count:
         raise PtxError(f"parameter {name}: a pointer is no array", place)
-    pointer_align = int(align) if align else max(1, bits(type) // 8)
-    if pointer_align & (pointer_align - 1):
-        raise PtxError(f"parameter {name}: an alignment is a power of two, not {align}", place)
+    natural = max(1, bits(type) // 8)
+    pointer_align = alignment(int(align), f"parameter {name}", place) if align else natural
     pointer = "" if space == "generic" else space
     return Spec(
         Parameter("u64", name, pointer=pointer, pointer_align=pointer_align, place=place), space

@@ -5,12 +5,26 @@ They are part of :mod:`ptx.ir`, which is where to import them from.
 
 from __future__ import annotations
 
+import operator
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from numbers import Number
 from typing import Any, Protocol
 
 from ptx.errors import Place, PtxError
+
+
+def integer(value: Any) -> int | None:
+    """`value` as an int, numpy's included; None where it is no integer, as a truth value is."""
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
 
 
 class Owner(Protocol):
@@ -35,12 +49,11 @@ class Reg:
     0 is the function's own. Names may be declared again in an inner scope."""
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Reg)
-            and self.name == other.name
-            and self.type == other.type
-            and self.scope == other.scope
-        )
+        if not isinstance(other, Reg):
+            if self.owner is not None and isinstance(other, Number):
+                self._refuse(other)
+            return False
+        return self.name == other.name and self.type == other.type and self.scope == other.scope
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -119,7 +132,7 @@ class Reg:
             else f"registers are compared by k.setp, as in p = k.setp.lt.{self.type}(a, b); "
         )
         raise PtxError(
-            f"{how}Python's <, <=, > and >= have no value while the kernel is built",
+            f"{how}Python's ==, <, <=, > and >= have no value while the kernel is built",
             self._place(),
         )
 
@@ -154,11 +167,28 @@ class Not:
         return f"!{self.reg}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Special:
     """A special register, ``%tid.x``."""
 
     name: str
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Number):
+            self._refuse()
+        return isinstance(other, Special) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __bool__(self) -> bool:
+        return self._refuse()
+
+    def _refuse(self) -> bool:
+        raise PtxError(
+            f"{self.name} has no value while the kernel is built: k.mov brings it into a register, "
+            "k.setp compares it"
+        )
 
     def __str__(self) -> str:
         return self.name
@@ -212,11 +242,17 @@ class Symbol:
         # ptxas refuses tile-4; it wants tile+-4.
         return f"{self.name}+{self.offset}" if self.offset else self.name
 
-    def __add__(self, offset: int) -> Symbol:
-        return Symbol(self.name, self.offset + offset, self.space, self.scope)
+    def __add__(self, offset: Any) -> Symbol:
+        further = integer(offset)
+        if further is None:
+            return NotImplemented
+        return Symbol(self.name, self.offset + further, self.space, self.scope)
 
-    def __sub__(self, offset: int) -> Symbol:
-        return Symbol(self.name, self.offset - offset, self.space, self.scope)
+    __radd__ = __add__
+
+    def __sub__(self, offset: Any) -> Symbol:
+        back = integer(offset)
+        return NotImplemented if back is None else self + -back
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,16 +269,18 @@ class Addr:
             object.__setattr__(self, "base", self.base - self.base.offset)
 
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, int):
-            return Addr(self.base, self.offset + other, self.coordinates)
+        further = integer(other)
+        if further is not None:
+            return Addr(self.base, self.offset + further, self.coordinates)
         moved: Any = self.base + other
         return moved + self.offset if self.offset else moved
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        if isinstance(other, int):
-            return Addr(self.base, self.offset - other, self.coordinates)
+        back = integer(other)
+        if back is not None:
+            return Addr(self.base, self.offset - back, self.coordinates)
         moved: Any = self.base - other
         return moved + self.offset if self.offset else moved
 

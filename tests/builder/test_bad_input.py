@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 import ptx
@@ -92,13 +93,53 @@ MISTAKES = [
     ("a taken name", lambda a: (a.k.shared("t", "f32"), a.k.shared("t", "f32")), r"taken already"),
     ("an odd alignment", lambda a: a.k.shared("t", "f32", align=3), r"power of two, not 3"),
     ("a fraction of elements", lambda a: a.k.shared("t", "f32", 512 / 2),
-     r"t: expected a number of elements, got 256\.0"),
+     r"an extent of t is a whole number of at least 1, got 256\.0"),
     ("an illegal kernel name", lambda a: Kernel("k.part.0"),
      r"kernel: k\.part\.0 is no PTX name: '\.' may"),
     ("a non-ASCII name", lambda a: Kernel("größe"), r"größe is no PTX name"),
     ("a bare underscore", lambda a: Kernel("_"), r"_ alone is none"),
     ("an unknown parameter type", lambda a: Kernel("k", a="float"), r"'float' is no declaration"),
     ("too many threads", lambda a: a.k.maxntid(2048), r"at most 1024 threads"),
+    ("an int that no f32 equals", lambda a: a.k.mov.f32(2**24 + 1), r"16777217 is no f32 exactly"),
+    ("an int beyond all floats", lambda a: a.k.mov.f32(10**400), r"is no f32 exactly"),
+    ("numpy's bool", lambda a: a.k.mov.f32(np.bool_(True)), r"got np\.True_"),
+    ("a complex number", lambda a: a.k.mov.f32(np.complex64(1)), r"register or a number"),
+    ("an array as a number", lambda a: a.k.mov.f32(np.ones(2)), r"register or a number"),
+    ("if on equality", lambda a: 1 if a.i == 3 else 2, r"Python's ==, <"),
+    ("in on a register", lambda a: a.i in (1, 2), r"k\.setp\.lt\.s32"),
+    ("a register plus a variable", lambda a: a.k.shared("t", "f32") + a.n, r"t is no register"),
+    ("a register as an instruction", lambda a: a.k.op(a.n), r"spelled as a str, got %r1"),
+    ("branch on an integer", lambda a: a.k.branch(a.i).__enter__(), r"k\.branch expected a pred"),
+    ("branch on None", lambda a: a.k.branch(None).__enter__(), r"k\.branch expected a pred"),
+    ("otherwise after a label", lambda a: (a.k.label("else_x"), a.k.otherwise().__enter__()),
+     r"directly follow"),
+    ("otherwise under when", lambda a: _otherwise_under_guard(a), r"has its own predicate"),
+    ("param under a guard", lambda a: _param_under_guard(a), r"name it: out=register"),
+    ("a loop by 0", lambda a: a.k.loop(0, a.n, 0).__enter__(), r"other than 0, got 0"),
+    ("a loop by a register", lambda a: a.k.loop(0, 4, a.n).__enter__(), r"got %r1"),
+    ("a loop down to -1 in u32", lambda a: a.k.loop(a.n, -1, -1).__enter__(), r"gets to -1"),
+    ("a counter that wraps", lambda a: a.k.loop(0, 2**32 - 1, 2).__enter__(),
+     r"gets to 4294967296, and \.u32 holds 0 to 4294967295"),
+    ("a str as a label", lambda a: a.k.place("end"), r"label of k\.forward, got 'end'"),
+    ("a pragma with a quote", lambda a: a.k.pragma('a";'), r"ASCII without quotes"),
+    ("a taken name, dynamic", lambda a: (a.k.shared("t", "f32"), a.k.dynamic_shared("t")),
+     r"taken already"),
+    ("a parameter's name, dynamic", lambda a: a.k.dynamic_shared("n"), r"taken already"),
+    ("an odd alignment, dynamic", lambda a: a.k.dynamic_shared("t", align=0), r"power of two"),
+    ("a type of no variable, dynamic", lambda a: a.k.dynamic_shared("t", "pred"), r"no type"),
+    ("a bool of elements", lambda a: a.k.shared("t", "f32", (True, 2)), r"got True"),
+    ("less than no registers", lambda a: a.k.reg("f32", -1), r"at least 0, got -1"),
+    ("half a thread", lambda a: a.k.maxntid(0.5), r"\.maxntid is a whole number .* got 0\.5"),
+    ("a register's name", lambda a: a.k.shared("%r1", "f32"), r"%r1 would be taken for a reg"),
+    ("a number's name", lambda a: a.k.label("WARP_SZ"), r"WARP_SZ is no PTX name: it stands"),
+    ("a number as a name", lambda a: Kernel(5), r"a name is a str, got 5"),
+    ("a number as a declaration", lambda a: Kernel("k", n=5), r"is a str such as .u32., got 5"),
+    ("an array of nothing", lambda a: Kernel("k", n="f32[0]"), r"is no declaration"),
+    ("an alignment of 0", lambda a: Kernel("k", n="global.f32@0"), r"power of two, not 0"),
+    ("a constant pointer", lambda a: Kernel("k", n="const.f32"), r"is no declaration"),
+    ("a truth of 65 bits", lambda a: a.k.mov.pred(2**64), r"expected a register of \.pred"),
+    ("a vector of nothing", lambda a: a.k.ld.global_.v2.f32(a.x, out=(ptx.SINK, ptx.SINK)),
+     r"one element of the vector at least"),
     ("maxntid and reqntid", lambda a: (a.k.maxntid(32), a.k.reqntid(32)), r"exclude each other"),
 ]
 # fmt: on
@@ -114,6 +155,18 @@ def _nested(a: Author) -> None:
         pass
 
 
+def _otherwise_under_guard(a: Author) -> None:
+    with a.k.branch(a.p):
+        pass
+    with a.k.when(a.p), a.k.otherwise():
+        pass
+
+
+def _param_under_guard(a: Author) -> None:
+    with a.k.when(a.p):
+        a.k.param("x")
+
+
 def _loop_under_guard(a: Author) -> None:
     with a.k.when(a.p), a.k.loop(0, 4):
         pass
@@ -123,6 +176,8 @@ INDIRECT = {
     "a new result under a guard": _result_under_guard,
     "a nested when": _nested,
     "a loop under when": _loop_under_guard,
+    "otherwise under when": _otherwise_under_guard,
+    "param under a guard": _param_under_guard,
 }
 
 

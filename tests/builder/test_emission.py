@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import ptx
@@ -37,6 +38,44 @@ def test_params_load_and_convert_in_order(k: Kernel) -> None:
         "ld.param.b64 %bd1, [x];",
         "cvta.to.global.u64 %bd2, %bd1;",
     ]
+
+
+def test_halves_as_parameters() -> None:
+    k = Kernel("halves", h="f16", pair="f16x2")
+    h, pair = k.params()
+    assert (h.type, pair.type) == ("f16", "b32")
+    assert emitted(k) == ["ld.param.b16 %h1, [h];", "ld.param.b32 %b1, [pair];"]
+
+
+def test_numpy_integers_are_integers(k: Kernel) -> None:
+    n, x = k.params()
+    tile = k.shared("tile", "f32", np.int64(4))
+    assert x + np.int64(4) == x + 4 == np.int64(4) + x
+    assert (x + 4) - np.int32(8) == x - 4
+    assert tile + np.uint8(16) == tile + 16 == 16 + tile
+    n * np.int32(3)
+    assert last(k) == "mul.lo.u32 %r2, %r1, 3;"
+    with k.loop(np.int64(0), np.int64(8), np.int64(2)):
+        pass
+    k.maxntid(np.int64(256))
+    assert k.function().directive("maxntid") == (256, 1, 1)
+
+
+def test_what_counts_as_a_pointer(k: Kernel) -> None:
+    n, x = k.params()
+    offset = k.cvt.u64.u32(n)
+    assert (x + offset).space == (offset + x).space == (x - offset).space == "global"
+    for number in (x - x, x + x, offset - x):
+        assert number.space is None
+    assert (x - x) + 4 is not None
+    assert last(k).startswith("add.s64")
+
+
+def test_the_counter_of_an_untyped_bound_is_signed(k: Kernel) -> None:
+    n, _ = k.params()
+    with k.loop(0, n & -8) as i:
+        assert i.type == "s32"
+    assert emitted(k)[-2] == "setp.lt.s32 %p1, %s1, %b1;"
 
 
 def test_global_index_is_four_instructions(k: Kernel) -> None:
