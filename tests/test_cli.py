@@ -116,6 +116,10 @@ def test_a_file_that_cannot_be_read(
     assert printed(capsys, command, tmp_path)[0] == 2
 
 
+def test_check_without_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys, "check") == (2, "", "error: check takes a FILE, or --explain RULE\n")
+
+
 # ---------------------------------------------------------------- sass
 
 

@@ -8,9 +8,9 @@ about, with an example that breaks it and one that does not.
 from __future__ import annotations
 
 import argparse
+import sys
 
 from ptx.commands import read, text_of
-from ptx.errors import PtxError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,8 @@ def run(options: argparse.Namespace) -> int:
         print(explain(options.explain))
         return 0
     if options.file is None:
-        raise PtxError("check takes a FILE, or --explain RULE")
+        print("error: check takes a FILE, or --explain RULE", file=sys.stderr)
+        return 2
     text = text_of(read(options.file))
     found = check(text, options.target, file=options.file)
     for one in found:
