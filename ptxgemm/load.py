@@ -344,7 +344,8 @@ def advance(k: Kernel, one: Operand, by: Any = None) -> None:
 def bytes_of(k: Kernel, one: Operand, elements: Reg) -> Any:
     """Bytes that so many elements along K take, s32 to s64."""
     number = k.cvt.s64.s32(elements)
-    return number << 2 if one.k_bytes == WORD else k.mul.lo.s64(number, one.k_bytes)
+    known = isinstance(one.k_bytes, int)  # WORD, where elements along K lie side by side
+    return number << 2 if known else k.mul.lo.s64(number, one.k_bytes)
 
 
 def store(k: Kernel, one: Operand, shift: int = 0) -> None:
