@@ -121,7 +121,7 @@ def test_which_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         (args("1.5", 2, 0, 0), "argument n (.u32): takes an integer, got '1.5'"),
         (
             args(1, 2, "x.txt", 0),
-            "takes a number, FILE.npy, zeros:TYPE:SHAPE, ones:TYPE:SHAPE, arange:TYPE:SHAPE; got",
+            "takes a number, FILE.npy, zeros:TYPE:SHAPE, ones:TYPE:SHAPE, arange:TYPE:SHAPE, ",
         ),
         (
             args(1, 2, "zeros:f12:4", 0),

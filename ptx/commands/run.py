@@ -1,8 +1,8 @@
 """Run a kernel of a file of PTX, on the emulator or a GPU.
 
 The arguments are given in the order of the parameters. A scalar is a number, by its parameter's
-type. An array is FILE.npy, or zeros:TYPE:SHAPE, ones:TYPE:SHAPE or arange:TYPE:SHAPE with a PTX
-type and a shape as 1024 or 64x32. SOURCE=FILE.npy writes the array back when the kernel has run.
+type. An array is FILE.npy, or zeros:TYPE:SHAPE, ones:, arange: or empty:TYPE:SHAPE with a PTX type
+and a shape as 1024 or 64x32; what is empty nobody has written. SOURCE=FILE.npy writes the array back when the kernel has run.
 Prints the arrays that the kernel changed. Exits with 1 where the kernel or an argument is wrong, 2
 where a file cannot be read or written.
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptx.devices import Device, LoadedKernel
     from ptx.ir import Module, Parameter
 
-_MADE = ("zeros", "ones", "arange")
+_MADE = ("zeros", "ones", "arange", "empty")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -144,7 +144,8 @@ def _arguments(
             if parameter.count is not None:
                 value = data.tobytes()
             else:
-                value = where.array(data)
+                empty = source.startswith("empty:")
+                value = where.empty(data.shape, data.dtype) if empty else where.array(data)
                 arrays.append(_Given(parameter.name, value, data, save))
         values.append(value)
     return values, arrays

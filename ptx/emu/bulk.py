@@ -33,7 +33,7 @@ _UNIT = 16
 """Bytes that move as one."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Flight:
     """A copy into shared memory that has been issued."""
 
@@ -45,6 +45,8 @@ class Flight:
     nbytes: int
     lane: int
     at: int
+    asked: Array | None = None
+    """Which threads have asked its mbarrier, and were told to ask again."""
 
 
 @dataclass
@@ -153,16 +155,27 @@ class Bulk:
         chunk.mbarriers.at(flight.mbarrier, flight.lane)
         self.flying.append(flight)
 
-    def deliver(self, where: Array) -> None:
-        """Have the copies arrive that signal some mbarriers."""
-        if not self.flying:
-            return
-        asked = set(where.tolist())
-        arrived = [flight for flight in self.flying if flight.mbarrier in asked]
+    def deliver(self, where: Array, lanes: Array) -> None:
+        """Threads ask mbarriers: have the copies arrive that signal one, where a thread asks again.
+
+        At the first time a copy is still on its way: whoever does not ask again goes on too early.
+        """
+        arrived: list[Flight] = []
+        for flight in self.flying:
+            who = lanes[where == flight.mbarrier]
+            if not len(who):
+                continue
+            if flight.asked is None:
+                flight.asked = np.zeros(self.chunk.count, np.bool_)
+            if flight.asked[who].any():
+                arrived.append(flight)
+            else:
+                flight.asked[who] = True
+                self.chunk.progress += 1
         if not arrived:
             return
-        self.flying = [flight for flight in self.flying if flight.mbarrier not in asked]
         chunk = self.chunk
+        self.flying = [flight for flight in self.flying if flight not in arrived]
         for flight in arrived:
             index = flight.offsets // _UNIT
             states = chunk.shared.cells(_UNIT, states=True)

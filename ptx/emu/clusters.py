@@ -108,7 +108,7 @@ class ClusterBarrier:
         self.waits_at = np.full(chunk.count, -1, np.int64)
         self.groups: dict[int, tuple[int, int]] = {}
 
-    def arrive(self, lanes: Lanes) -> None:
+    def arrive(self, lanes: Lanes, releases: bool = True) -> None:
         who = ... if lanes is None else lanes
         waited = self.done(self.chunk.everyone(lanes))
         if (~waited).any():
@@ -118,6 +118,11 @@ class ClusterBarrier:
             )
         self.phase[who] += 1
         self.chunk.progress += 1
+        races = self.chunk.races
+        if races is not None and releases:
+            everyone = self.chunk.everyone(lanes)
+            for domain, some in races.by_domain(everyone):
+                races.release(some, ("cluster", domain))
 
     def done(self, who: Array) -> Array:
         """Whether all threads of its cluster have arrived as often as each thread."""
@@ -133,11 +138,20 @@ class ClusterBarrier:
         chunk = self.chunk
         who = chunk.everyone(group.lanes)
         if self.done(who).all():
-            chunk.met(who)
+            self._pass(who)
             return at + 1
         self.waits_at[who] = at
         self.groups[at] = (group.depth, group.turn)
         return None
+
+    def _pass(self, who: Array) -> None:
+        """Threads go on: what every thread of their cluster did before it arrived has been done."""
+        chunk = self.chunk
+        if chunk.launch.counts is not None:
+            chunk.launch.counts.barriers += len(np.unique(chunk.cta_of[who]))
+        if chunk.races is not None:
+            for domain, some in chunk.races.by_domain(who):
+                chunk.races.acquire(some, ("cluster", domain))
 
     def release(self) -> bool:
         """Let those go whose cluster has arrived."""
@@ -151,7 +165,7 @@ class ClusterBarrier:
         for at in np.unique(self.waits_at[free]):
             lanes = free[self.waits_at[free] == at]
             self.waits_at[lanes] = -1
-            chunk.met(lanes)
+            self._pass(lanes)
             chunk.resume(lanes, int(at) + 1, *self.groups[int(at)])
         return True
 
@@ -177,7 +191,7 @@ def barrier(chunk: Chunk, decoded: Decoded) -> Control:
         return lambda group: state.wait(group, decoded.at)
 
     def run(group: Group) -> int | None:
-        state.arrive(group.lanes)
+        state.arrive(group.lanes, "relaxed" not in decoded.words)
         state.release()
         return decoded.at + 1
 

@@ -136,8 +136,11 @@ class Objects:
     # ------------------------------------------------------------ waiting
 
     def over(self, where: Array, parity: Array, lanes: Array) -> Array:
-        """Whether the phase of some parity is over, for each thread."""
-        self.chunk.bulk.deliver(where)
+        """Whether the phase of some parity is over, for each thread that asks."""
+        self.chunk.bulk.deliver(where, lanes)
+        return self._over(where, parity, lanes)
+
+    def _over(self, where: Array, parity: Array, lanes: Array) -> Array:
         places = np.unique(where)
         phases = {
             int(place): self.at(int(place), int(lanes[np.argmax(where == place)])).phase
@@ -161,7 +164,7 @@ class Objects:
         for wait in list(self.waiting):
             if not (wait.where == where).any():
                 continue
-            done = self.over(wait.where, wait.parity, wait.lanes)
+            done = self._over(wait.where, wait.parity, wait.lanes)
             if not done.any():
                 continue
             wait.out[wait.lanes[done]] = True

@@ -291,6 +291,11 @@ class Races:
         self.time[domain, warps] += 1
         self._refresh()
 
+    def by_domain(self, lanes: Array) -> list[tuple[int, Array]]:
+        """Threads by the cluster that they are of."""
+        domains = self.domain_of[lanes]
+        return [(int(domain), lanes[domains == domain]) for domain in np.unique(domains)]
+
     def warps_met(self, lanes: Array) -> None:
         """Threads pass a barrier of their warp."""
         domain, warp = self.domain_of[lanes], self.warp_of[lanes]

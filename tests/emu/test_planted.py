@@ -1,0 +1,101 @@
+"""Small broken kernels, one bug each: found at their line, and the mended twins are clean.
+
+A file of ``planted/`` is both: lines that end in ``//-`` are the bug, lines that begin with ``//+``
+mend it, and ``//!`` marks where the fault is. Its head says what goes wrong, of which kind the
+fault is, where the bug comes from (``mutation``: one line of a correct kernel deleted or changed;
+``manual``: a rule of the manual broken), and how ``python -m ptx run`` runs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from ptx.commands import run
+from ptx.emu import KINDS, EmulatorFault
+
+FILES = sorted((Path(__file__).parent / "planted").glob("*.ptx"))
+PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
+
+
+def head(text: str, name: str) -> str:
+    found = re.search(rf"^// {name}: ?(.*)$", text, re.MULTILINE)
+    assert found
+    return found[1]
+
+
+def mended(text: str) -> str:
+    lines = []
+    for line in text.splitlines():
+        if re.search(r"//-( //!)?$", line):
+            line = "// " + line
+        lines.append(re.sub(r"^( *)//\+ ", r"\1", line))
+    return "\n".join(lines)
+
+
+def execute(path: Path, options: str) -> None:
+    parser = argparse.ArgumentParser()
+    run.arguments(parser)
+    run.run(parser.parse_args([str(path), "--device", "emulator", *shlex.split(options)]))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_planted_bug_is_found(path: Path, tmp_path: Path) -> None:
+    text = path.read_text()
+    lines = text.splitlines()
+    (line,) = [number for number, one in enumerate(lines, 1) if one.endswith("//!")]
+    with pytest.raises(EmulatorFault) as caught:
+        execute(path, head(text, "run"))
+    found = caught.value
+    assert (found.kind, found.place.line if found.place else 0) == (head(text, "kind"), line), found
+    twin = tmp_path / path.name
+    twin.write_text(mended(text))
+    execute(twin, head(text, "run"))
+
+
+def test_the_corpus() -> None:
+    """What the corpus has to be: its size, its origins, and most kinds of fault."""
+    texts = [path.read_text() for path in FILES]
+    origins = [head(text, "origin") for text in texts]
+    assert len(texts) >= 60
+    assert set(origins) == {"mutation", "manual"}
+    assert 2 * origins.count("mutation") >= len(texts)
+    assert 4 * origins.count("manual") >= len(texts)
+    left_out = {"step-limit", "launch", "descriptor"}
+    assert set(KINDS) - {head(text, "kind") for text in texts} <= left_out
+
+
+def rows() -> str:
+    """The corpus as a table."""
+    lines = ["| kernel | the bug | fault | from |", "| --- | --- | --- | --- |"]
+    for path in FILES:
+        text = path.read_text()
+        about = text.splitlines()[0].removeprefix("// ")
+        changed = [one.strip() for one in text.splitlines() if one.strip().startswith("//+ ")]
+        bad = [re.sub(r" //-( //!)?$", "", one.strip()) for one in text.splitlines()
+               if re.search(r"//-( //!)?$", one)]  # fmt: skip
+        if head(text, "origin") == "mutation":
+            good = changed[0].removeprefix("//+ ")
+            about = f"`{good}` becomes `{bad[0]}`" if bad else f"`{good}` is left out"
+        about = about.replace("|", "\\|")
+        lines.append(f"| {path.stem} | {about} | {head(text, 'kind')} | {head(text, 'origin')} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_page_lists_the_corpus(pytestconfig: pytest.Config) -> None:
+    before, mark, _ = PAGE.read_text(encoding="utf-8").partition("<!-- corpus -->\n")
+    assert mark
+    page = before + mark + rows()
+    if pytestconfig.getoption("--update-golden"):
+        PAGE.write_text(page, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == page
+
+
+def test_the_page_lists_the_kinds() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for kind, meaning in KINDS.items():
+        assert f"| {kind} | {meaning} |" in page
