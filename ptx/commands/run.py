@@ -2,9 +2,9 @@
 
 The arguments are given in the order of the parameters. A scalar is a number, by its parameter's
 type. An array is FILE.npy, or zeros:TYPE:SHAPE, ones:, arange: or empty:TYPE:SHAPE with a PTX type
-and a shape as 1024 or 64x32; what is empty nobody has written. SOURCE=FILE.npy writes the array back when the kernel has run.
-Prints the arrays that the kernel changed. Exits with 1 where the kernel or an argument is wrong, 2
-where a file cannot be read or written.
+and a shape as 1024 or 64x32; what is empty nobody has written. SOURCE=FILE.npy writes the array
+back when the kernel has run. Prints the arrays that the kernel changed. Exits with 1 where the
+kernel or an argument is wrong, 2 where a file cannot be read or written.
 
     python -m ptx run axpy.ptx --grid 4 --block 256 --arg 1000 --arg 2.0 \\
         --arg x.npy --arg zeros:f32:1000=y.npy
