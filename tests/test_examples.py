@@ -24,6 +24,14 @@ PRINTS = {
         r"plan: True\n"
         r"out is 50x33; the product is 50x20\n"
     ),
+    "04_wmma.py": (
+        r"equal: True\n"
+        r"element \(9, 2\) of C is in lane, element: \(\(5, 2\),\)\n"
+    ),
+    "05_transpose.py": (
+        r"rows of 32 words: right: True, passes of the worst access: 32\n"
+        r"rows of 33 words: right: True, passes of the worst access: 1\n"
+    ),
 }
 """What each example prints, whole, as a regular expression."""
 
