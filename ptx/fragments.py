@@ -224,11 +224,11 @@ def fragment(
         raise PtxError("an accumulator gets its layout where it is loaded or stored", place)
     if sparse:
         family = family or "mma"
-    family = family or ("wmma" if _exists("wmma", use, shape, type, False) else "mma")
+    family = family or ("wmma" if exists("wmma", use, shape, type, False) else "mma")
     if family not in ("wmma", "mma"):
         raise PtxError(f"family is {family!r}; expected wmma or mma", place)
-    if not _exists(family, use, shape, type, sparse):
-        found = [s for s in _SHAPES if _exists(family, use, s, type, sparse)]
+    if not exists(family, use, shape, type, sparse):
+        found = [s for s in _SHAPES if exists(family, use, s, type, sparse)]
         raise PtxError(
             f"{family} has no {'sparse ' if sparse else ''}{use} of .{type} in {shape}; "
             f"{'there are ' + ', '.join(found) if found else 'it has none of that type'}",
@@ -265,7 +265,7 @@ def _loading(use: str, shape: str, type: str, layout: str) -> str:
     return f"wmma.load.{USES[use]}.sync.aligned.{layout}.{shape}.{type}"
 
 
-def _exists(family: str, use: str, shape: str, type: str, sparse: bool) -> bool:
+def exists(family: str, use: str, shape: str, type: str, sparse: bool = False) -> bool:
     """Whether some product of the family has such an operand."""
     if family == "wmma":
         return any(isa.resolve(_loading(use, shape, type, layout)) for layout in ("row", "col"))

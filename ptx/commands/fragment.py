@@ -1,0 +1,34 @@
+"""Draw which lane holds which element of a matrix: fragment m16n8k16 f16 a.
+
+Shapes are those of mma, wmma and wgmma (m64n128k16), and m8n8 of ldmatrix. T5:2 is element 2 of
+lane 5.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+from ptx import pictures
+from ptx.errors import PtxError
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shape", metavar="SHAPE", help="as m16n8k16")
+    parser.add_argument("type", metavar="TYPE", nargs="?", default="f16", help="as f16")
+    parser.add_argument("operand", metavar="OPERAND", nargs="?", default="a", help="a, b, c or d")
+    parser.add_argument("--family", choices=("mma", "wmma"), default="", help="where both have it")
+    parser.add_argument("--svg", metavar="FILE", type=Path, help="write a picture instead")
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        map = pictures.named(options.shape, options.type, options.operand, options.family)
+    except (ValueError, AssertionError, KeyError) as problem:
+        raise PtxError(str(problem)) from None
+    if options.svg is not None:
+        options.svg.write_text(pictures.svg(map), encoding="utf-8")
+        return 0
+    print(pictures.text(map, shutil.get_terminal_size((100, 24)).columns))
+    return 0

@@ -1,0 +1,127 @@
+"""Write ``docs/fragments.md`` and the pictures of fragments beside it.
+
+python tools/generate_fragments.py           write them
+python tools/generate_fragments.py --check   exit 1 where they are not what the maps give now
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ptx import pictures
+from ptx.layouts import Fragment
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+FOLDER = "fragments"
+PICTURED = 1024
+"""Elements that a picture has at most; larger maps are told in text alone."""
+
+HEAD = """\
+# Fragments
+
+Which lane of a warp holds which element of a matrix. `T5:2` is the element 2 of lane 5, counted
+through the lane's registers from the least significant bits of the first one; a colour is a group
+of four lanes. Written by `tools/generate_fragments.py` from `ptx/layouts.py`;
+`python -m ptx fragment m16n8k16 f16 a` draws one at the terminal, `--svg FILE` as a picture.
+
+Those of `mma` and `ldmatrix` are as the manual has them (PTX ISA 9.0, section 9.7.14). Those of
+`wmma` are left open by the manual: these are what ptxas 13.0 makes for sm_90, and a test on a GPU
+compares them with the card.
+"""
+SECTIONS: dict[str, list[tuple[str, str, str, str]]] = {
+    "mma.sync, 16 bits (f16, bf16)": [
+        *(("m16n8k16", "f16", one, "mma") for one in "ab"),
+        *(("m16n8k8", "f16", one, "mma") for one in "ab"),
+        *(("m8n8k4", "f16", one, "mma") for one in "abc"),
+        ("m8n8k4", "f32", "c", "mma"),
+        ("m16n8k16", "f32", "c", "mma"),
+    ],
+    "mma.sync, tf32": [("m16n8k8", "tf32", "a", "mma"), ("m16n8k8", "tf32", "b", "mma"),
+                       ("m16n8k4", "tf32", "a", "mma"), ("m16n8k4", "tf32", "b", "mma")],
+    "mma.sync, f64": [
+        *(("m8n8k4", "f64", one, "mma") for one in "abc"),
+        *(("m16n8k16", "f64", one, "mma") for one in "abc"),
+        *((f"m16n8k{k}", "f64", one, "mma") for k in (4, 8) for one in "ab"),
+    ],
+    "mma.sync, 8 bits (s8, u8, e4m3, e5m2)": [
+        *(("m16n8k32", "s8", one, "mma") for one in "ab"),
+        *(("m16n8k16", "s8", one, "mma") for one in "ab"),
+        *(("m8n8k16", "s8", one, "mma") for one in "ab"),
+        ("m8n8k16", "s32", "c", "mma"),
+    ],
+    "mma.sync, 4 bits (s4, u4)": [
+        *(("m16n8k64", "s4", one, "mma") for one in "ab"),
+        *(("m16n8k32", "s4", one, "mma") for one in "ab"),
+        *(("m8n8k32", "s4", one, "mma") for one in "ab"),
+    ],
+    "mma.sync, single bits": [
+        *(("m16n8k256", "b1", one, "mma") for one in "ab"),
+        *(("m16n8k128", "b1", one, "mma") for one in "ab"),
+        *(("m8n8k128", "b1", one, "mma") for one in "ab"),
+    ],
+    "wmma": [
+        *((shape, type, one, "wmma")
+          for shape in ("m16n16k16", "m32n8k16", "m8n32k16")
+          for type, operands in (("f16", "abc"), ("bf16", "ab"), ("s8", "ab"), ("f32", "c"))
+          for one in operands),
+        *(("m16n16k8", "tf32", one, "wmma") for one in "ab"), ("m16n16k8", "f32", "c", "wmma"),
+        *(("m8n8k4", "f64", one, "wmma") for one in "abc"),
+        *(("m8n8k32", "s4", one, "wmma") for one in "ab"),
+        *(("m8n8k128", "b1", one, "wmma") for one in "ab"), ("m8n8k32", "s32", "c", "wmma"),
+    ],
+    "wgmma": [("m64n8k16", "f32", "d", ""), ("m64n8k16", "f16", "a", "")],
+    "ldmatrix, stmatrix": [("m8n8", "f16", "plain", ""), ("m8n8", "f16", "trans", "")],
+}  # fmt: skip
+
+
+def files() -> dict[str, str]:
+    """The page and the pictures, by their names below ``docs``."""
+    found: dict[str, str] = {}
+    lines = [HEAD]
+    for title, listed in SECTIONS.items():
+        lines += [f"## {title}", ""]
+        for one in listed:
+            map = pictures.named(*one)
+            lines += [f"### {map.name}", ""]
+            if map.rows * map.columns <= PICTURED:
+                name = f"{FOLDER}/{pictures.file_name(map)}.svg"
+                found[name] = pictures.svg(map)
+                lines += [f"![{map.name}]({name})", ""]
+            lines += ["```", *_text(map), "```", ""]
+    found["fragments.md"] = "\n".join(lines).rstrip() + "\n"
+    return found
+
+
+def _text(map: Fragment) -> list[str]:
+    """The whole map, or its first line where there is a picture or too much of it."""
+    whole = pictures.text(map).splitlines()
+    return whole if map.rows * map.columns > PICTURED and len(whole) <= 66 else whole[:1]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if out of date")
+    check = parser.parse_args().check
+    wanted = files()
+    there = {
+        str(path.relative_to(DOCS)): path.read_text(encoding="utf-8")
+        for path in (DOCS / "fragments.md", *(DOCS / FOLDER).glob("*.svg"))
+        if path.exists()
+    }
+    if check:
+        if wanted != there:
+            print(f"docs/fragments.md is out of date: run python {sys.argv[0]}", file=sys.stderr)
+            return 1
+        return 0
+    (DOCS / FOLDER).mkdir(parents=True, exist_ok=True)
+    for name in there.keys() - wanted.keys():
+        (DOCS / name).unlink()
+    for name, content in wanted.items():
+        (DOCS / name).write_text(content, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
