@@ -9,6 +9,7 @@ from ptx import __version__ as __version__
 
 if TYPE_CHECKING:
     from ptxgemm.api import Plan, gemm, matmul, plan, sgemm
+    from ptxgemm.packing import pack_bits, pack_int4
     from ptxgemm.shape import SEED, Shape
     from ptxgemm.tail import Tail
 
@@ -19,11 +20,24 @@ _HOME = {
     "Tail": "ptxgemm.tail",
     "gemm": "ptxgemm.api",
     "matmul": "ptxgemm.api",
+    "pack_bits": "ptxgemm.packing",
+    "pack_int4": "ptxgemm.packing",
     "plan": "ptxgemm.api",
     "sgemm": "ptxgemm.api",
 }
 
-__all__ = ["SEED", "Plan", "Shape", "Tail", "gemm", "matmul", "plan", "sgemm"]
+__all__ = [
+    "SEED",
+    "Plan",
+    "Shape",
+    "Tail",
+    "gemm",
+    "matmul",
+    "pack_bits",
+    "pack_int4",
+    "plan",
+    "sgemm",
+]
 
 
 def __getattr__(name: str) -> Any:
