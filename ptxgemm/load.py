@@ -126,8 +126,8 @@ class Operand:
     spread: Spread
     edge: Edge
     sources: tuple[Reg, ...]
-    """Global addresses of its pieces, one for each row along outer (for each piece where their
-    elements do not touch); :func:`advance` moves them."""
+    """Global addresses of its pieces, one for each row along outer, or for each piece where those
+    lie at no fixed distance; :func:`advance` moves them."""
     step: Reg | int
     """Bytes along K from a step to the next."""
     k_bytes: Reg | int
@@ -173,9 +173,11 @@ def operand(
     first = origin + side
     from_k = depth if start is None else depth + start
     unit = None if not access.strided else (k_stride if spread.transposed else side_stride)
+    # A column that is clamped lies at no fixed distance from the one before it.
+    scattered = access.strided or (edge == "clamped" and not spread.transposed)
     sources = []
     for row in range(spread.outer_count):
-        for column in range(spread.inner_count if access.strided else 1):
+        for column in range(spread.inner_count if scattered else 1):
             i, o = column * spread.inner_step, row * spread.rows
             along_side, along_k = (o, i) if spread.transposed else (i, o)
             at = first + along_side if along_side else first
@@ -250,7 +252,7 @@ def _fetch_piece(
     number: int, row: int, column: int,
 ) -> None:  # fmt: skip
     spread = one.spread
-    if spread.access.strided:
+    if len(one.sources) > spread.outer_count:
         source: Any = Addr(one.sources[row * spread.inner_count + column])
     else:
         source = Addr(one.sources[row], column * spread.inner_step * WORD)
