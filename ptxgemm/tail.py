@@ -100,7 +100,7 @@ class Tail:
         if edge == "auto" and whole and self.schedule == "auto":
             edge = "exact"
         elif edge == "auto":
-            edge = "zfill" if staging == "async" else "predicated"
+            edge = "zfill" if staging == "async" else "clamped"
         if edge == "exact" and not whole:
             raise ValueError("edge is exact, which takes whole tiles only")
         if edge == "zfill" and staging != "async":
