@@ -75,6 +75,12 @@ class Tail:
                 f"is peeled then, not {self.prefetch}"
             )
 
+        if self.prefetch == "clamped" and self.schedule == "ragged-first":
+            raise ValueError(
+                "prefetch is clamped, which loads the last step once more, and under ragged-first "
+                "that may be the ragged one, whose end nobody asks for then: schedule is guarded"
+            )
+
     @property
     def exact(self) -> bool:
         return self.edge == "exact"
@@ -107,7 +113,7 @@ class Tail:
             raise ValueError("edge is zfill, which needs cp.async: a shape with staging async")
         schedule = self.schedule
         if schedule == "auto" and edge != "exact":
-            schedule = "ragged-first"
+            schedule = "guarded" if self.prefetch == "clamped" else "ragged-first"
         return replace(
             self,
             prefetch="peeled" if self.prefetch == "auto" else self.prefetch,

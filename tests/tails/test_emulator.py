@@ -100,6 +100,7 @@ def test_a23_the_last_step_where_whole_steps_are_a_multiple_of_the_stages() -> N
         ({"prefetch": "peel"}, "prefetch is 'peel'; expected one of branch, predicated, peeled"),
         ({"width": 2}, "width is 2; expected one of 16, 8, 4 or auto"),
         ({"edge": "exact", "schedule": "guarded"}, "exact shapes have no ragged K step"),
+        ({"prefetch": "clamped", "schedule": "ragged-first"}, "last step once more.*guarded"),
         ({"prefetch": "branch", "schedule": "peeled-last"}, "prefetch is peeled then, not branch"),
     ],
 )
