@@ -58,8 +58,7 @@ class SpecialVector:
     __slots__ = ("w", "x", "y", "z")
 
     def __init__(self, name: str) -> None:
-        for axis in self.__slots__:
-            setattr(self, axis, Special(f"%{name}.{axis}"))
+        self.w, self.x, self.y, self.z = (Special(f"%{name}.{axis}") for axis in self.__slots__)
 
     def __repr__(self) -> str:
         name = self.x.name.partition(".")[0]
