@@ -107,6 +107,10 @@ class Bulk:
                 lanes_of = np.full(len(one.offsets), one.lane)
                 self.chunk.races.read(one.offsets, _UNIT, lanes_of, one.at)
             self._mark(one.offsets, VALID)
+        self.remark()
+
+    def remark(self) -> None:
+        """What is lent to several stays so until the last has done."""
         for one in self.lent:
             self._mark(one.offsets, LENT)
 
@@ -141,8 +145,9 @@ class Bulk:
         states = chunk.shared.cells(_UNIT, states=True)
         taken = states.take(index).view(np.uint8)
         if (taken > VALID).any():
+            what = "is on its way" if (taken == IN_FLIGHT).any() else "or a wgmma still reads"
             raise AccessError(
-                "in-flight", "a bulk copy writes where another is on its way", lane=flight.lane
+                "in-flight", f"a bulk copy writes where another {what}", lane=flight.lane
             )
         if chunk.proxies is not None:
             chunk.proxies.use(flight.offsets, _UNIT, flight.lane, "the copy writes")

@@ -15,7 +15,7 @@ import numpy as np
 
 from ptx.emu.barriers import place_of
 from ptx.emu.faults import AccessError
-from ptx.emu.memory import Array
+from ptx.emu.memory import LENT, VALID, Array
 from ptx.emu.program import Decoded, Program
 from ptx.emu.steps import Lanes, Step
 from ptx.ir import Vector, registers_of
@@ -165,7 +165,14 @@ class Products:
             chunk.races.read(tiles, UNIT, readers, chunk.at)
         if chunk.proxies is not None and len(tiles):
             chunk.proxies.use(tiles, UNIT, int(readers[0]), "the wgmma reads")
+        self._mark(tiles, LENT)
         self.flying.append(Product(registers, who, self.group[who], tiles, readers, chunk.at))
+
+    def _mark(self, tiles: Array, state: int) -> None:
+        """Tiles that are being read may not be written."""
+        states = self.chunk.shared.cells(UNIT, states=True)
+        states[tiles // UNIT] = np.full(UNIT, state, np.uint8).view(states.dtype)[0]
+        self.chunk.shared.full = False
 
     def _unfenced(self, lane: int, what: str) -> None:
         raise AccessError(
@@ -195,9 +202,10 @@ class Products:
                 left.append(product)
                 continue
             first = product.lanes[done]
+            mine = np.isin(product.readers, first)
+            self._mark(product.tiles[mine], VALID)
             if races is not None:
-                mine = np.isin(product.readers, first)
-                # Tiles are read up to this moment: who has written one meanwhile was too early.
+                # Tiles are read up to this moment.
                 races.read(product.tiles[mine], UNIT, product.readers[mine], product.at)
             if not done.all():
                 keep = ~done
@@ -213,5 +221,8 @@ class Products:
                     )
                 )
         self.flying = left
+        for product in left:
+            self._mark(product.tiles, LENT)
+        self.chunk.bulk.remark()
         if races is not None:
             races.warpgroups_met(who)
