@@ -4,7 +4,7 @@ PYTHON ?= python3
 PY := .venv/bin/python
 GENERATORS := $(wildcard tools/generate_*.py)
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench bench-tails clean
 
 demo: .venv/demo
 	$(PY) -m ptxgemm demo
@@ -26,6 +26,10 @@ format: .venv/test
 
 bench: .venv/test
 	$(PY) -m benchmarks
+
+bench-tails: .venv/test
+	$(PY) -m benchmarks.tails
+	$(PY) tools/generate_tails.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

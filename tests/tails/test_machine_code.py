@@ -1,0 +1,101 @@
+"""What ptxas makes of each policy, by architecture: guards where asked for, and only there."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+import ptx
+from ptx import sass
+from ptxgemm.kernels.simt import build
+from ptxgemm.shape import SEED, Shape
+from ptxgemm.tail import Tail
+from tests.tails.cases import Case
+
+SHAPES = {
+    "registers": SEED,
+    "3 stages": Shape(64, 64, 8, 32, 32, 8, 4, 3, staging="async"),
+}
+OLD = ["sm_75"]
+NEW = ["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"]
+
+
+@cache
+def loop(tail: Tail, shape: str, target: str, odd: bool = True) -> sass.Region:
+    size = (129, 131, 37) if odd else (128, 128, 64)
+    spec = Case(tail, SHAPES[shape], *size).plan().spec
+    return sass.disassemble(ptx.assemble(ptx.Module(build(spec)), target)).loop("main")
+
+
+def loads(region: sass.Region, predicated: bool | None = None) -> int:
+    return region.count("LDG", predicated) + region.count("LDGSTS", predicated)
+
+
+def guarded(region: sass.Region) -> list[str]:
+    """What is predicated, but for the loop's own end: a branch, on sm_80 a call out of the loop.
+
+    ptxas puts ``@!PT LDS RZ, [RZ]``, which never runs, beside LDGSTS.
+    """
+    return [
+        str(one)
+        for one in region.instructions
+        if one.predicated and one.guard != "@!PT" and not one.opcode.startswith(("BRA", "CALL"))
+    ]
+
+
+every = pytest.mark.parametrize(
+    ("shape", "target"),
+    [("registers", t) for t in OLD + NEW] + [("3 stages", t) for t in NEW],
+)
+
+
+@every
+def test_exact_has_no_guard_at_all(shape: str, target: str) -> None:
+    region = loop(Tail("peeled", "exact"), shape, target, odd=False)
+    assert loads(region) > 0
+    assert guarded(region) == []
+    assert region.count("BRA") == 1
+
+
+@every
+def test_clamped_and_zfill_leave_the_loop_without_predicates(shape: str, target: str) -> None:
+    edge = "zfill" if shape == "3 stages" else "clamped"
+    region = loop(Tail("peeled", edge, "ragged-first"), shape, target)
+    assert loads(region) > 0
+    assert loads(region, predicated=True) == 0
+    assert region.count("BRA") == 1
+
+
+@every
+def test_predicated_has_guarded_loads_and_no_branch(shape: str, target: str) -> None:
+    region = loop(Tail("peeled", "predicated", "ragged-first"), shape, target)
+    assert loads(region, predicated=True) == loads(region) > 0
+    assert region.count("BRA") == 1
+
+
+@every
+def test_branch_has_its_branches_or_ptxas_predicated_them(shape: str, target: str) -> None:
+    """ptxas 13.0 turns the branches around loads into registers into predicates; around cp.async
+    with its other arm it does so too or keeps them. Either way no load is unguarded."""
+    region = loop(Tail("peeled", "branch", "ragged-first"), shape, target)
+    if region.count("BRA") == 1:
+        assert loads(region, predicated=True) == loads(region) > 0
+    else:
+        assert region.count("BRA") > 1
+
+
+@pytest.mark.parametrize("target", OLD + NEW)
+def test_the_main_loop_names_no_bound_where_the_ragged_step_goes_first(target: str) -> None:
+    """One comparison, the back edge's own; guarded compares K for every load or so."""
+    free, guarded = (
+        loop(Tail("peeled", "clamped", schedule), "registers", target)  # type: ignore[arg-type]
+        for schedule in ("ragged-first", "guarded")
+    )
+    assert free.count("ISETP") + free.count("UISETP") == 1
+    assert guarded.count("ISETP") + guarded.count("UISETP") > 1
+
+
+def test_ptxas_13_predicates_the_branch_around_loads() -> None:
+    region = loop(Tail("peeled", "branch", "ragged-first"), "registers", "sm_90")
+    assert region.count("BRA") == 1
