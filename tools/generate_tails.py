@@ -115,7 +115,8 @@ differ little. Guards for M and N as well ({edges}) cost {100 * over[edges]:+.1f
 that takes any shape ({best}) {100 * over[best]:+.1f}%. So: take the ragged K step first, which
 frees the loop of every bound; clamp rows and columns instead of guarding them, since what is
 computed of them is never stored; with `cp.async` let the source size fill with zeros; and
-leave the choice to `tail="auto"`, which does this, and emits no guard at all where the shape is exact.
+leave the choice to `tail="auto"`, which does this, and emits no guard at all where the shape is
+exact.
 """
 
 
