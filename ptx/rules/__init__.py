@@ -5,6 +5,7 @@ from ptx.rules import (  # noqa: F401  each module registers its rules
     asynchrony,
     calls,
     dataflow,
+    declarations,
     instructions,
     limits,
     names,

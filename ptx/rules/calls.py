@@ -47,6 +47,20 @@ def unknown_function(view: View) -> Findings:
 
 
 @rule(
+    "kernel-called",
+    """A call names a kernel. Only the host launches kernels: put what both need in a .func.""",
+    bad=".visible .entry j()\n{\nret;\n}\n.visible .entry k()\n{\ncall j;  // here\nret;\n}",
+    good=".func j\n{\nret;\n}\n.visible .entry k()\n{\ncall j;\nret;\n}",
+)
+def kernel_called(view: View) -> Findings:
+    for _, instruction in view.flow.of("call"):
+        callee = _callee(instruction)
+        named = view.module.functions.get(callee.name) if isinstance(callee, Symbol) else None
+        if named is not None and named.entry:
+            yield at(instruction, f"{callee} is a kernel; only a .func is called")
+
+
+@rule(
     "call-count",
     """A call hands over another number of arguments than the function has parameters, or takes
     another number of results.""",

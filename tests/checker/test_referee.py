@@ -16,7 +16,8 @@ from ptx.toolchain import find_tool
 REFUSED = set(
     "syntax operands target barrier-number shared-size parameter-size conflicting-directives "
     "unknown-function call-count call-argument unknown-register unknown-label duplicate-label "
-    "duplicate-name duplicate-definition unknown-symbol".split()
+    "duplicate-name duplicate-definition initial-value parameter-type parameter-written "
+    "inconsistent-declaration kernel-called unknown-symbol".split()
 )
 """Rules whose bad example ptxas refuses."""
 
@@ -120,5 +121,38 @@ SPECIALS = ("%tid.x", "%ntid.y", "%ctaid.z", "%nctaid.x", "%laneid", "%smid", "%
 @pytest.mark.parametrize("register", ["u16 %h1", "u32 %r1", "u64 %rd1"])
 def test_width_of_a_special_register(special: str, register: str, tmp_path: Path) -> None:
     text = example(f".reg .u16 %h<2>;\nmov.{register}, {special};\nret;")
+    refused = any(d.severity == "error" for d in checker.check(text))
+    assert refused != ptxas(text, tmp_path)[0]
+
+
+INITIAL = [
+    ".global .f32 g = 1;",
+    ".global .u32 g = 1.0;",
+    ".global .b32 g = 1.0;",
+    ".global .f64 g = 0d3FF0000000000000;",
+    ".global .f16 g = 0;",
+    ".global .u32 g[2] = {1, 2, 3};",
+    ".global .u32 g[2] = {1};",
+    ".global .u32 g[] = {1, 2, 3};",
+    ".global .u32 g[2][2] = {{1, 2}, {3}};",
+    ".global .u32 g[2][2] = {{1, 2, 3}, {3, 4}};",
+    ".global .u32 g[2][2] = {1, 2};",
+    ".global .u32 g = {1};",
+    ".global .u32 g[1] = 1;",
+    ".shared .u32 g = 1;",
+    ".const .u32 g = 1;",
+    ".extern .global .u32 g = 1;",
+    ".global .f32 g = h;",
+    ".global .u64 g[2] = {h, generic(h)};",
+    ".global .v2 .u32 g = {1, 2};",
+    ".global .v2 .u32 g = {1};",
+    ".global .v2 .u32 g[2] = {{1, 2}};",
+    ".global .v2 .u32 g[1] = {1, 2};",
+]
+
+
+@pytest.mark.parametrize("line", INITIAL)
+def test_initial_values(line: str, tmp_path: Path) -> None:
+    text = example(f".global .u32 h;\n{line}")
     refused = any(d.severity == "error" for d in checker.check(text))
     assert refused != ptxas(text, tmp_path)[0]
