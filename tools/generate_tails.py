@@ -29,8 +29,10 @@ All policies add in the same order and, as long as K is not split, give the same
 
 
 def latest() -> list[Row]:
-    """The rows of the newest run, by size and policy."""
+    """The rows of the newest run, by size and policy; none before the first run is recorded."""
     found: dict[tuple[Any, ...], Row] = {}
+    if not RESULTS.exists():
+        return []
     for line in RESULTS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         found[row["m"], row["n"], row["k"], row["policy"]] = row
@@ -168,6 +170,9 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
     rows = latest()
+    if not rows:
+        print("no run is recorded: make bench-tails measures on a GPU and writes the page")
+        return 0
     stale = False
     for path, text in ((PAGE, page(rows)), (PLOT, plot(rows))):
         if check:
