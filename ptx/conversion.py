@@ -44,6 +44,7 @@ def fit_all(
             and slot.count is None
             and value.owner is owner
             and not slot.selectors
+            and not slot.exact
             and slot.second != "must"
         ):
             if not accepts(slot.type, value.type, wide):

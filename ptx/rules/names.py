@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptx.controlflow import HINTS
-from ptx.declared import nearest
+from ptx.declared import nearest, spell
 from ptx.ir import Function, Label, Registers, Variable
 from ptx.names import why_no_name
 from ptx.rules.rule import Finding, Findings, ModuleView, View, at, items_named, rule
@@ -91,8 +91,21 @@ def duplicate_definition(view: ModuleView) -> Findings:
         ):
             statement = item if isinstance(item, Variable) else None
             yield Finding(f"{name} is defined twice in the module", item.place, statement)
+        elif isinstance(other, Variable) and isinstance(item, Variable):
+            if not _same(other, item):
+                first = f" at {other.place}" if other.place else ""
+                yield Finding(f"{name} is declared{first} as `{spell(other)}`", item.place, item)
         if other is None or _defines(item):
             seen[name] = item
+
+
+def _same(a: Variable, b: Variable) -> bool:
+    """Whether two declarations may be of one variable; an open extent goes with any."""
+    extents = zip(a.shape, b.shape, strict=False)
+    return (
+        (a.space, a.type, a.vector, len(a.shape)) == (b.space, b.type, b.vector, len(b.shape))
+        and all(m == n or None in (m, n) for m, n in extents)
+    )  # fmt: skip
 
 
 def _defines(item: Function | Variable) -> bool:

@@ -140,6 +140,8 @@ MISTAKES = [
     ("a truth of 65 bits", lambda a: a.k.mov.pred(2**64), r"expected a register of \.pred"),
     ("a vector of nothing", lambda a: a.k.ld.global_.v2.f32(a.x, out=(ptx.SINK, ptx.SINK)),
      r"one element of the vector at least"),
+    ("a typed register for random bits", lambda a: a.k.cvt.rs.f16x2.f32(a.f, a.f, a.n),
+     r"operand rbits: expected \.b32, got %r1 \(\.u32\)"),
     ("maxntid and reqntid", lambda a: (a.k.maxntid(32), a.k.reqntid(32)), r"exclude each other"),
 ]
 # fmt: on

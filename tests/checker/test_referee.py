@@ -156,3 +156,21 @@ def test_initial_values(line: str, tmp_path: Path) -> None:
     text = example(f".global .u32 h;\n{line}")
     refused = any(d.severity == "error" for d in checker.check(text))
     assert refused != ptxas(text, tmp_path)[0]
+
+
+TWICE = [
+    ".extern .shared .align 16 .b8 s[];\n.extern .shared .align 32 .b8 s[];",
+    ".extern .shared .b8 s[];\n.extern .shared .f32 s[];",
+    ".extern .global .u32 s;\n.extern .global .s32 s;",
+    ".extern .global .u32 s[];\n.extern .global .u32 s[4];",
+    ".extern .global .u32 s[4];\n.extern .global .u32 s[8];",
+    ".extern .global .u32 s;\n.visible .global .u32 s;",
+    ".common .global .u32 s[4];\n.common .global .u32 s[8];",
+]
+
+
+@pytest.mark.parametrize("lines", TWICE)
+def test_declared_twice(lines: str, tmp_path: Path) -> None:
+    text = example(lines)
+    refused = any(d.severity == "error" for d in checker.check(text))
+    assert refused != ptxas(text, tmp_path)[0]
