@@ -165,7 +165,6 @@ TWICE = [
     ".extern .global .u32 s[];\n.extern .global .u32 s[4];",
     ".extern .global .u32 s[4];\n.extern .global .u32 s[8];",
     ".extern .global .u32 s;\n.visible .global .u32 s;",
-    ".common .global .u32 s[4];\n.common .global .u32 s[8];",
 ]
 
 
