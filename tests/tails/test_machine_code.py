@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,13 @@ SHAPES = {
 }
 OLD = ["sm_75"]
 NEW = ["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"]
+OFTEN = ("sm_75", "sm_90")
+"""The targets of every run; each of the others takes ten seconds more, and is marked slow."""
+
+
+def by_target(*values: str) -> Any:
+    """A case of one target, the last of `values`."""
+    return pytest.param(*values, marks=[] if values[-1] in OFTEN else [pytest.mark.slow])
 
 
 @cache
@@ -46,7 +54,7 @@ def guarded(region: sass.Region) -> list[str]:
 
 every = pytest.mark.parametrize(
     ("shape", "target"),
-    [("registers", t) for t in OLD + NEW] + [("3 stages", t) for t in NEW],
+    [by_target("registers", t) for t in OLD + NEW] + [by_target("3 stages", t) for t in NEW],
 )
 
 
@@ -85,7 +93,7 @@ def test_branch_has_its_branches_or_ptxas_predicated_them(shape: str, target: st
         assert region.count("BRA") > 1
 
 
-@pytest.mark.parametrize("target", OLD + NEW)
+@pytest.mark.parametrize("target", [by_target(t) for t in OLD + NEW])
 def test_the_main_loop_names_no_bound_where_the_ragged_step_goes_first(target: str) -> None:
     """One comparison, the back edge's own; guarded compares K for every load or so."""
     free, guarded = (
