@@ -79,9 +79,7 @@ def combination(operation: str, type: str) -> Combine:
 def bind(chunk: Chunk, decoded: Decoded) -> Step:
     words = decoded.words
     if "async" in words:
-        raise Unmodelled(
-            f"{words.op} is not modelled: its meaning is not written", decoded.instruction.place
-        )
+        raise Unmodelled.of(decoded.instruction)
     operands = list(decoded.operands)
     result: Operand = SINK if words.opcode == "red" else operands.pop(0)
     address = operands.pop(0)
@@ -102,9 +100,7 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
     width = types.bits(type) // 8
     kind: Any = np.uint64 if type == "b128" else dtype_of(type)
     if type == "b128":
-        raise Unmodelled(
-            f"{words.op} is not modelled: its meaning is not written", decoded.instruction.place
-        )
+        raise Unmodelled.of(decoded.instruction)
     count = len(sources[0])
 
     def step(lanes: Lanes) -> None:

@@ -207,11 +207,9 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
         still = int(count.value)
         return lambda lanes: chunk.bulk.wait(lanes, still)
     if words.all[1] == "reduce":
-        raise Unmodelled(
-            f"{words.op} is not modelled: its meaning is not written", decoded.instruction.place
-        )
+        raise Unmodelled.of(decoded.instruction)
     if any(word.startswith(("im2col", "tile::", "cp_mask")) for word in words.all):
-        raise Unmodelled(f"{words.op} is not modelled", decoded.instruction.place)
+        raise Unmodelled.of(decoded.instruction)
     into = any(word.startswith("mbarrier::complete_tx") for word in words.all)
     tensor = "tensor" in words
     if into:

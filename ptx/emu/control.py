@@ -350,10 +350,7 @@ def _indirect(
     results: tuple[Operand, ...],
     arguments: tuple[Operand, ...],
 ) -> Control:
-    raise Unmodelled(
-        f"call is not modelled: it goes through a register\n  {decoded.instruction}",
-        decoded.instruction.place,
-    )
+    raise Unmodelled.of(decoded.instruction, "it goes through a register")
 
 
 def _return(chunk: Chunk, decoded: Decoded) -> Control:

@@ -22,10 +22,7 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
     words = decoded.words
     copies = chunk.copies
     if "async" not in words:
-        raise Unmodelled(
-            f"{words.op} is not modelled: its meaning is not written",
-            decoded.instruction.place,
-        )
+        raise Unmodelled.of(decoded.instruction)
     if "bulk" in words:
         from ptx.emu import bulk
 
@@ -43,9 +40,7 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
         return lambda lanes: copies.wait(lanes, still)
     if "ca" in words or "cg" in words:
         return _copy(chunk, decoded)
-    raise Unmodelled(
-        f"{words.op} is not modelled: its meaning is not written", decoded.instruction.place
-    )
+    raise Unmodelled.of(decoded.instruction)
 
 
 def _signal(chunk: Chunk, decoded: Decoded) -> Step:

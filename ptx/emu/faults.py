@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ptx.errors import Place, PtxError
+from ptx.ir import Instruction
 
 KINDS = {
     "out-of-bounds": "an access outside every allocation",
@@ -71,6 +72,11 @@ class EmulatorFault(PtxError):
 
 class Unmodelled(PtxError):
     """An instruction or directive without a meaning here; raised before anything runs."""
+
+    @classmethod
+    def of(cls, instruction: Instruction, why: str = "its meaning is not written") -> Unmodelled:
+        """The refusal of one instruction, with the reason and the author's line."""
+        return cls(f"{instruction.op} is not modelled: {why}\n  {instruction}", instruction.place)
 
 
 @dataclass

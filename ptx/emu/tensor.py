@@ -51,19 +51,12 @@ def maker(decoded: Decoded) -> Maker:
         "wmma": _wmma,
     }
     if words.opcode not in makers:
-        raise refuse(decoded, "")
+        raise Unmodelled.of(decoded.instruction)
     if any(word.startswith(("sp", "block_scale")) for word in words.all):
-        raise refuse(decoded, ": sparse and block-scaled products")
+        raise Unmodelled.of(decoded.instruction, "sparse and block-scaled products")
     if words.opcode in ("ldmatrix", "stmatrix") and "b16" not in words:
-        raise refuse(decoded, ": matrices of narrower elements")
+        raise Unmodelled.of(decoded.instruction, "matrices of narrower elements")
     return makers[words.opcode]
-
-
-def refuse(decoded: Decoded, why: str) -> Unmodelled:
-    return Unmodelled(
-        f"{decoded.words.op} is not modelled{why}\n  {decoded.instruction}",
-        decoded.instruction.place,
-    )
 
 
 def together(chunk: Chunk, action: Callable[[Array], None]) -> tuple[Source, Together]:

@@ -217,7 +217,7 @@ def full_mask(chunk: Chunk) -> Source:
 
 def _shuffle(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     if len(decoded.operands) < 5:
-        raise refuse(decoded, "without .sync it ended with sm_62")
+        raise Unmodelled.of(decoded.instruction, "without .sync it ended with sm_62")
     to, a, b, c, mask = decoded.operands
     value_out, valid_out = (to.first, to.second) if isinstance(to, Pair) else (to, SINK)
     out = steps.target(chunk, decoded, value_out, "b32")
@@ -302,7 +302,7 @@ def _ballots(chunk: Chunk, who: Array, groups: Array, chosen: Array) -> Array:
 
 def _vote(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     if len(decoded.operands) < 3:
-        raise refuse(decoded, "without .sync it ended with sm_62")
+        raise Unmodelled.of(decoded.instruction, "without .sync it ended with sm_62")
     to, source, mask_operand = decoded.operands
     mode = decoded.words.one_of("all any uni ballot")
     out = steps.target(chunk, decoded, to, "b32" if mode == "ballot" else "pred")
@@ -432,10 +432,3 @@ def _warp_barrier(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
             chunk.races.warps_met(who)
 
     return mask, action
-
-
-def refuse(decoded: Decoded, why: str = "no meaning is written for this form") -> Unmodelled:
-    return Unmodelled(
-        f"{decoded.words.op} is not modelled: {why}\n  {decoded.instruction}",
-        decoded.instruction.place,
-    )

@@ -48,7 +48,7 @@ def maker(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
         still = _flag(decoded.operands[0])
         return _whole(chunk), lambda who: products.wait(who, still)
     if "sp" in words:
-        raise Unmodelled(f"{words.op} is not modelled: sparse", decoded.instruction.place)
+        raise Unmodelled.of(decoded.instruction, "sparse products")
     return _product(chunk, decoded)
 
 
