@@ -146,7 +146,7 @@ class Numpy:
         return LEGACY
 
     def empty(self, shape: tuple[int, ...], like: Any, layout: Layout, stream: int) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError("asked only for arrays in a device's memory")
 
     def returned(self, result: Any) -> Any:
         return result[()]  # a scalar where there is no dimension, as numpy.matmul gives
@@ -292,7 +292,7 @@ class Jax:
         return None
 
     def pointer(self, array: Any) -> int:
-        raise NotImplementedError
+        raise NotImplementedError("asked only of arrays with a signature, whose calls are kept")
 
     def stream(self, ordinal: int) -> int:
         return LEGACY
@@ -337,7 +337,7 @@ class Foreign:
         return None
 
     def pointer(self, array: Any) -> int:
-        raise NotImplementedError
+        raise NotImplementedError("asked only of arrays with a signature, whose calls are kept")
 
     def stream(self, ordinal: int) -> int:
         return LEGACY
