@@ -13,9 +13,10 @@ from ptx.builder import Kernel
 from ptx.devices import Array, Device, LoadedKernel
 from ptx.ir import Module
 from ptx.tensormap import ALIGNMENT, TensorMap
-from ptxgemm import choose
+from ptxgemm import choose, narrowing
+from ptxgemm.kernels import narrow, wgmma
 from ptxgemm.kernels import pad as padding
-from ptxgemm.kernels import wgmma
+from ptxgemm.narrow import Narrow
 from ptxgemm.tiling import ELEMENTS, LINE_BYTES, OUT_BYTES, ROWS, Major, Tiling
 
 OUT_MAPS = {"bf16": "bf16", "f16": "f16", "f32": "f32", "s32": "s32"}
@@ -114,7 +115,7 @@ class Matrix:
 class Plan:
     """A product, ready to be launched again and again on the same memory."""
 
-    tiling: Tiling
+    tiling: Tiling | Narrow
     launches: tuple[Callable[[], None], ...]
     workspace: tuple[Array, ...] = ()
     """What the launches need to live."""
@@ -139,7 +140,7 @@ def plan(
     alpha: float = 1.0,
     beta: float = 0.0,
     *,
-    tiling: Tiling | None = None,
+    tiling: Tiling | Narrow | None = None,
     stream: Any = None,
 ) -> Plan:
     """Choose kernels, make workspace and tensor maps, and prepare the launches.
@@ -153,17 +154,24 @@ def plan(
         raise ValueError(
             f"A is {a.rows} x {a.columns}, B {b.rows} x {b.columns}, C {c.rows} x {c.columns}"
         )
-    if c.along == "rows":
-        c, a, b = c.transposed, b.transposed, a.transposed
     scaled = (alpha, beta) != (1.0, 0.0)
-    made = configure(device.sm_count, c, a, b, scaled=scaled, tiling=tiling)
+    if isinstance(tiling, Narrow):
+        c, a, b = narrowing.turned(c, a, b)
+        made: Tiling | Narrow = narrowing.fitted(tiling, c, a, b, scaled)
+    else:
+        if c.along == "rows":
+            c, a, b = c.transposed, b.transposed, a.transposed
+        made = configure(device.sm_count, c, a, b, scaled=scaled, tiling=tiling)
     workspace: list[Array] = []
     launches: list[Callable[[], None]] = []
     odd = [one for one in (a, b) if not one.fits_tensor_copies]
     if odd:
         padded = dict(zip(odd, _pad(device, odd, workspace, launches, stream), strict=True))
         a, b = padded.get(a, a), padded.get(b, b)
-    launches.append(_product(device, made, c, a, b, alpha, beta, stream))
+    if isinstance(made, Narrow):
+        launches.append(_narrow(device, made, c, a, b, alpha, beta, stream))
+    else:
+        launches.append(_product(device, made, c, a, b, alpha, beta, stream))
     return Plan(made, tuple(launches), tuple(workspace))
 
 
@@ -205,6 +213,19 @@ def _product(
         tiling.threads,
         args,
         shared=tiling.shared_bytes,
+        stream=stream,
+    )
+
+
+def _narrow(
+    device: Device, shape: Narrow, c: Matrix, a: Matrix, b: Matrix, alpha: float, beta: float,
+    stream: Any,
+) -> Callable[[], None]:  # fmt: skip
+    return _loaded(device, narrow.gemm, shape).prepare(
+        shape.grid(c.rows, c.columns),
+        shape.threads,
+        narrowing.arguments(device, shape, c, a, b, alpha, beta),
+        shared=shape.shared_bytes,
         stream=stream,
     )
 

@@ -1,0 +1,377 @@
+"""GEMM on Hopper's tensor cores for few columns or few tiles: K in parts over a cluster.
+
+One warp fills a deep ring of stages by tensor copies, one or two warpgroups multiply out of it.
+Each CTA then leaves its sums in its shared memory, and each adds up, in the order of K, its share
+of the tile out of the shared memory of all: the result does not depend on who is first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ptx.builder import Kernel
+from ptx.ir import SINK, Addr, Reg
+from ptxgemm import ring as rings
+from ptxgemm import tma
+from ptxgemm.narrow import VECTOR, Narrow
+from ptxgemm.ring import Ring
+from ptxgemm.tiling import LINE_BYTES, ROWS, WARPGROUP
+
+STAGED = 1
+"""The named barrier of the warpgroups that multiply."""
+FETCHED = 8
+"""Vectors of sums that a thread fetches before it adds them."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What every role knows of a CTA's work."""
+
+    shape: Narrow
+    ring: Ring
+    shared: Reg
+    """The first stage's shared address."""
+    row: Reg
+    """The first row and column of its tile."""
+    column: Reg
+    peer: Reg
+    """Its number among those that load B together."""
+    part: Reg
+    """Its number among the parts of K."""
+    first: Reg
+    """Its first K step, and how many it has, at least one."""
+    steps: Reg
+
+
+@dataclass(frozen=True)
+class Target:
+    """C: `lines` lines of `length` dense elements, `pitch` elements apart."""
+
+    c: Reg
+    lines: Reg
+    length: Reg
+    pitch: Reg
+    alpha: Reg | None
+    beta: Reg | None
+
+
+def gemm(shape: Narrow, name: str = "narrow_gemm") -> Kernel:
+    """A kernel for C [m, n] = A [m, depth] B [depth, n], for a one-dimensional grid.
+
+    ``a_map`` and ``b_map`` have the boxes of ``shape.loads``, swizzled by 128 bytes. `pitch` is
+    C's, in elements. Launch ``shape.grid(m, n)`` CTAs of ``shape.threads`` threads with
+    ``shape.shared_bytes`` of dynamic shared memory; m and n are at least 1, and there are at least
+    ``shape.parts`` K steps.
+    """
+    c = f"global.b{8 * shape.out_bytes}"
+    parameters = {"a_map": "tensormap", "b_map": "tensormap", "m": "u32", "n": "u32",
+                  "depth": "u32", "c": c, "pitch": "u32"}  # fmt: skip
+    if shape.scaled:
+        parameters |= {"alpha": "f32", "beta": "f32"}
+    k = Kernel(name, **parameters)
+    k.maxntid(shape.threads)
+    if shape.cluster > 1:
+        k.reqnctapercluster(shape.cluster)
+    given: dict[str, Reg] = dict(zip(parameters, k.params(), strict=True))
+    m, n = given["m"], given["n"]
+    lines, length = (m, n) if shape.c_major == "n" else (n, m)
+    target = Target(
+        given["c"], lines, length, given["pitch"], given.get("alpha"), given.get("beta")
+    )
+
+    shared = k.mov.u32(k.dynamic_shared("shared", align=8 * LINE_BYTES))
+    thread = k.mov.u32(k.tid.x)
+    ring = rings.ring(k, shape.stages)
+    _start(k, shape, ring, thread)
+    work = _work(k, shape, ring, shared, n, given["depth"])
+    loader = shape.warpgroups * WARPGROUP
+    with k.branch(k.setp.ge.u32(thread, loader)):
+        with k.branch(k.setp.eq.u32(thread, loader)):
+            _produce(k, work, given["a_map"], given["b_map"])
+    with k.otherwise():
+        _stage(k, shape, _multiply(k, work, thread), shared, thread)
+    if shape.cluster > 1:
+        _meet(k)
+    with k.branch(k.setp.lt.u32(thread, loader)):
+        _write(k, work, target, thread)
+    if shape.cluster > 1:
+        _meet(k)  # shared memory lives until all have read it, and no copy finds it gone
+    k.ret()
+    return k
+
+
+def _meet(k: Kernel) -> None:
+    """All threads of the cluster."""
+    k.barrier.cluster.arrive()
+    k.barrier.cluster.wait()
+
+
+def _start(k: Kernel, shape: Narrow, ring: Ring, thread: Reg) -> None:
+    """The mbarriers, ready before anybody, among the peers too, waits for one."""
+    with k.branch(k.setp.eq.u32(thread, 0)):
+        rings.initialise(k, ring, emptied_by=shape.warpgroups * shape.peers)
+    if shape.peers > 1:
+        k.barrier.cluster.arrive.aligned()
+        k.barrier.cluster.wait.aligned()
+    else:
+        k.bar.sync(0)
+
+
+def _work(k: Kernel, shape: Narrow, ring: Ring, shared: Reg, n: Reg, depth: Reg) -> Work:
+    """Tiles are numbered along N first, so that those that share rows of A run together."""
+    cluster = k.mov.u32(k.ctaid.x)
+    part = peer = k.mov.u32(0)
+    if shape.cluster > 1:
+        rank = k.mov.u32(k.cluster_ctarank)
+        cluster = cluster >> (shape.cluster.bit_length() - 1)
+        peer = rank & (shape.peers - 1)
+        part = rank >> (shape.peers.bit_length() - 1)
+    columns = k.div.u32(n + (shape.tile_n - 1), shape.tile_n)
+    group = k.div.u32(cluster, columns)
+    row = k.mad.lo.u32(group, shape.peers, peer) * shape.tile_m
+    column = (cluster - group * columns) * shape.tile_n
+    steps = k.div.u32(depth + (shape.tile_k - 1), shape.tile_k)
+    shift = shape.parts.bit_length() - 1
+    first = part * steps >> shift
+    count = ((part + 1) * steps >> shift) - first
+    return Work(shape, ring, shared, row, column, peer, part, first, count)
+
+
+# ---------------------------------------------------------------- the producer
+
+
+def _produce(k: Kernel, work: Work, a_map: Reg, b_map: Reg) -> None:
+    """One thread fills stage after stage."""
+    shape, ring = work.shape, work.ring
+    for map in (a_map, b_map):
+        k.prefetch.tensormap(map)
+    a, b = shape.loads
+    cursor = rings.filler(k)
+    depth = work.first * shape.tile_k
+    column, piece, mask = work.column, None, None
+    if shape.peers > 1:
+        # A piece of B is so many columns, or so many steps of K: a line of 128 bytes each.
+        piece = work.peer * (b.extent if b.major == "k" else b.tile_k)
+        if b.major == "k":
+            column = k.add.u32(column, piece)
+        mask = k.cvt.u16.u32(k.shl.b32((1 << shape.peers) - 1, work.part * shape.peers))
+    with k.loop(0, work.steps, name="produce"):
+        rings.wait(k, rings.barrier(k, ring.empty, cursor.stage), cursor.parity)
+        full = rings.barrier(k, ring.full, cursor.stage)
+        k.mbarrier.arrive.expect_tx.shared__cta.b64(full, shape.stage_bytes, out=SINK)
+        to = k.mad.lo.u32(cursor.stage, shape.stage_bytes, work.shared)
+        tma.copy(k, a, a_map, to, work.row, depth, full)
+        to, deep = k.add.u32(to, shape.a_bytes), depth
+        if piece is not None:
+            to = k.mad.lo.u32(piece, LINE_BYTES, to)
+            deep = k.add.u32(depth, piece) if b.major == "mn" else depth
+        tma.copy(k, b, b_map, to, column, deep, full, mask)
+        rings.advance(k, ring, cursor)
+        k.add.u32(depth, shape.tile_k, out=depth)
+
+
+# ---------------------------------------------------------------- the consumers
+
+
+def _multiply(k: Kernel, work: Work, thread: Reg) -> tuple[Reg, ...]:
+    """A warpgroup's sums of the CTA's part of K. The loop is named ``main``.
+
+    The wgmmas of one K step run while the next step's are issued; then the stage before is free.
+    """
+    shape, ring = work.shape, work.ring
+    lead = k.setp.eq.u32(thread & (WARPGROUP - 1), 0)
+    emptied = _emptied(k, work)
+    start = work.shared & tma.ADDRESS_BITS
+    own = k.mad.lo.u32(thread >> 7, shape.rows * LINE_BYTES, start)
+    a, b = (
+        k.or_.b64(k.cvt.u64.u32(address >> 4), operand.descriptor)
+        for address, operand in zip((own, start + shape.a_bytes), shape.loads, strict=True)
+    )
+    sums = tuple(k.mov.f32(0.0) for _ in range(shape.sums))
+    always = k.setp.ge.u32(work.steps, 0)
+    cursor = rings.emptier(k)
+    before = k.mov.u32(0)
+    with k.loop(0, work.steps, name="main") as step:
+        rings.wait(k, rings.barrier(k, ring.full, cursor.stage), cursor.parity)
+        offset = k.cvt.u64.u32(cursor.stage * (shape.stage_bytes >> 4))
+        _issue(k, shape, sums, a + offset, b + offset, always)
+        k.wgmma.wait_group.sync.aligned(1)
+        _release(k, shape, emptied, before, lead & k.setp.ne.u32(step, 0))
+        k.mov.u32(cursor.stage, out=before)
+        rings.advance(k, ring, cursor)
+    k.wgmma.wait_group.sync.aligned(0)
+    return sums
+
+
+def _issue(k: Kernel, shape: Narrow, sums: Sequence[Reg], a: Reg, b: Reg, always: Reg) -> None:
+    """The wgmmas of a K step."""
+    operand_a, operand_b = shape.loads
+    each = shape.sums * ROWS // shape.rows
+    transposed = int(shape.a_major == "mn"), int(shape.b_major == "mn")
+    k.wgmma.fence.sync.aligned()
+    for part in range(4):
+        b_part = k.add.s64(b, part * operand_b.step) if part else b
+        for block in range(shape.rows // ROWS):
+            further = part * operand_a.step + block * (ROWS * LINE_BYTES >> 4)
+            a_part = k.add.s64(a, further) if further else a
+            own = tuple(sums[block * each : (block + 1) * each])
+            k.op(shape.instruction, own, a_part, b_part, always, 1, 1, *transposed)
+    k.wgmma.commit_group.sync.aligned()
+
+
+def _emptied(k: Kernel, work: Work) -> tuple[Reg, ...]:
+    """The first "empty" mbarrier of each CTA that fills this one's stages."""
+    shape, empty = work.shape, work.ring.empty
+    if shape.peers == 1:
+        return (empty,)
+    first = work.part * shape.peers
+    return tuple(k.mapa.shared__cluster.u32(empty, first + peer) for peer in range(shape.peers))
+
+
+def _release(k: Kernel, shape: Narrow, emptied: Sequence[Reg], stage: Reg, lead: Reg) -> None:
+    """Tell every producer that fills this stage that the warpgroup has read it, with no order
+    beyond the CTA, as :mod:`ptxgemm.kernels.wgmma` does.
+    """
+    barriers = [rings.barrier(k, first, stage) for first in emptied]
+    with k.when(lead):
+        for barrier in barriers:
+            if shape.peers > 1:
+                k.mbarrier.arrive.shared__cluster.b64(barrier, out=SINK)
+            else:
+                k.mbarrier.arrive.shared__cta.b64(barrier, out=SINK)
+
+
+# ---------------------------------------------------------------- the sums of all parts
+
+
+def _stage(k: Kernel, shape: Narrow, sums: Sequence[Reg], staging: Reg, thread: Reg) -> None:
+    """Leave a warpgroup's sums in shared memory, over the stages, in lines as C has them.
+
+    A thread of ``wgmma`` holds, of every 8 columns, columns 2t and 2t + 1 of rows g and g + 8,
+    where its lane is 4g + t (:func:`ptx.layouts.wgmma_accumulator`).
+    """
+    count, pitch = shape.warpgroups * WARPGROUP, shape.staging_pitch
+    k.bar.sync(STAGED, count)
+    lane, warp = thread & 31, thread >> 5
+    row = k.mad.lo.u32(warp & 3, 16, lane >> 2)
+    if shape.warpgroups > 1:
+        row = k.mad.lo.u32(warp >> 2, shape.rows, row)
+    column = (lane & 3) * 2
+    steps = (pitch, 4) if shape.c_major == "n" else (4, pitch)
+    at = k.mad.lo.u32(row, steps[0], k.mad.lo.u32(column, steps[1], staging))
+    each = shape.sums * ROWS // shape.rows
+    for index in range(0, shape.sums, 2):
+        block, inside = divmod(index, each)
+        down, right = ROWS * block + inside % 4 // 2 * 8, inside // 4 * 8
+        offset = down * steps[0] + right * steps[1]
+        pair = tuple(sums[index : index + 2])
+        if shape.c_major == "n":
+            k.st.shared.v2.f32(Addr(at, offset), pair)
+        else:
+            k.st.shared.f32(Addr(at, offset), pair[0])
+            k.st.shared.f32(Addr(at, offset + pitch), pair[1])
+    if shape.cluster == 1:
+        k.bar.sync(STAGED, count)
+
+
+def _write(k: Kernel, work: Work, target: Target, thread: Reg) -> None:
+    """Add up this CTA's share of the tile and write it: vectors of a line, dealt out to threads,
+    then to the CTAs, then again.
+    """
+    shape = work.shape
+    sources = _sources(k, work)
+    threads = shape.warpgroups * WARPGROUP
+    together, vectors = threads * shape.parts, shape.tile_m * shape.tile_n // VECTOR
+    first = k.mad.lo.u32(work.part, threads, thread)
+    if vectors < together:
+        with k.branch(k.setp.lt.u32(first, vectors)):
+            _add_and_write(k, work, target, sources, [first])
+        return
+    numbers = range(0, vectors, together)
+    batch = max(1, FETCHED // shape.parts)
+    for start in range(0, len(numbers), batch):
+        own = [first + number if number else first for number in numbers[start : start + batch]]
+        _add_and_write(k, work, target, sources, own)
+
+
+def _sources(k: Kernel, work: Work) -> list[Reg]:
+    """The shared address of the staged sums of each part, in the order of K."""
+    shape = work.shape
+    if shape.parts == 1:
+        return [work.shared]
+    return [
+        k.mapa.shared__cluster.u32(work.shared, work.peer + part * shape.peers)
+        for part in range(shape.parts)
+    ]
+
+
+def _add_and_write(
+    k: Kernel, work: Work, target: Target, sources: Sequence[Reg], numbers: Sequence[Reg]
+) -> None:
+    """The vectors of these numbers, fetched together."""
+    shape = work.shape
+    corner = (work.row, work.column) if shape.c_major == "n" else (work.column, work.row)
+    in_line = shape.line // VECTOR
+    load = "ld.shared::cluster.v4.f32" if shape.parts > 1 else "ld.shared.v4.f32"
+    places = [(n >> (in_line.bit_length() - 1), n & (in_line - 1)) for n in numbers]
+    fetched = []
+    for line, vector in places:
+        offset = k.mad.lo.u32(line, shape.staging_pitch, vector * (4 * VECTOR))
+        fetched.append([k.op(load, source + offset) for source in sources])
+    for (line, vector), parts in zip(places, fetched, strict=True):
+        sums = list(parts[0])
+        for more in parts[1:]:
+            for value, other in zip(sums, more, strict=True):
+                k.add.rn.f32(value, other, out=value)
+        at = corner[0] + line, k.mad.lo.u32(vector, VECTOR, corner[1])
+        _store(k, shape, target, sums, *at)
+
+
+def _store(
+    k: Kernel, shape: Narrow, target: Target, sums: Sequence[Reg], line: Reg, along: Reg
+) -> None:
+    """Four neighbours of a line of C, as far as they lie in it."""
+    size = shape.out_bytes
+    index = k.mad.wide.u32(line, target.pitch, k.cvt.u64.u32(along))
+    at = target.c + (index << (size.bit_length() - 1))
+    left = k.sub.s32(target.length, along)
+    with k.when(k.setp.ge.u32(line, target.lines)):
+        k.mov.s32(0, out=left)
+    inside = [k.setp.gt.s32(left, place) for place in range(VECTOR)]
+    if target.alpha is not None and target.beta is not None:
+        _scale(k, shape, target, sums, at, inside)
+    if shape.width == VECTOR:
+        words = list(sums) if size == 4 else list(_packed(k, shape.out, sums))
+        with k.when(inside[0]):
+            k.op(f"st.global.v{len(words)}.b32", at, tuple(words))
+        return
+    for place, value in enumerate(sums):
+        if size == 2:
+            value = k.op(f"cvt.rn.{shape.out}.f32", value)
+        with k.when(inside[place]):
+            k.op(f"st.global.b{8 * size}", Addr(at, place * size), value)
+
+
+def _packed(k: Kernel, out: str, values: Sequence[Reg]) -> Iterator[Reg]:
+    """Neighbours in one register, the first in the low half."""
+    for i in range(0, len(values), 2):
+        yield k.op(f"cvt.rn.{out}x2.f32", values[i + 1], values[i])
+
+
+def _scale(
+    k: Kernel, shape: Narrow, target: Target, sums: Sequence[Reg], at: Reg, inside: Sequence[Reg]
+) -> None:
+    """alpha times the sums, plus beta times C; where beta is 0, C is not read."""
+    size = shape.out_bytes
+    for value in sums:
+        k.mul.rn.f32(value, target.alpha, out=value)
+    old = k.mov.b16(0) if size == 2 else k.mov.f32(0.0)
+    load = "ld.global.b16" if size == 2 else "ld.global.f32"
+    with k.branch(k.setp.neu.f32(target.beta, 0.0)):
+        for place, value in enumerate(sums):
+            with k.when(inside[place]):
+                k.op(load, Addr(at, place * size), out=old)
+            wide = old if size == 4 else k.op(f"cvt.f32.{shape.out}", old)
+            with k.when(inside[place]):
+                k.fma.rn.f32(target.beta, wide, value, out=value)

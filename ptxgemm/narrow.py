@@ -1,0 +1,210 @@
+"""Products with few columns, or with few tiles, as data that checks itself: all of K in parallel.
+
+Such a product is bound by the bytes of its larger operand. So that operand fills the 64 rows of
+``wgmma``, the other one is its N, from 8 up; the CTAs of a cluster share a tile's K, and one CTA
+has most of its shared memory in flight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ptxgemm.tiling import (
+    BARRIER_BYTES,
+    ELEMENTS,
+    LINE_BYTES,
+    OUT_BYTES,
+    ROWS,
+    SHARED_LIMIT_BYTES,
+    SUMS_LIMIT,
+    WARPGROUP,
+    Element,
+    Major,
+)
+from ptxgemm.tma import Operand
+
+COLUMNS = (8, 16, 32, 64, 128, 256)
+CLUSTER_LIMIT = 8
+"""CTAs of a cluster that every Hopper GPU can have."""
+VECTOR = 4
+"""Sums that a thread fetches and writes at once."""
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """How a product is cut up, and in which types and layouts it lies.
+
+    A CTA multiplies a part of K of one tile of ``tile_m x tile_n``: one warp loads, one warpgroup
+    for each 64 rows, but not more than two, multiplies. Then the CTAs of a cluster add their parts
+    up in the order of K, each a share of the tile, and write C.
+    """
+
+    tile_m: int = 128
+    tile_n: int = 16
+    stages: int = 8
+    """K steps in shared memory at once; each is 128 bytes deep."""
+    parts: int = 1
+    """CTAs of a cluster that have a part of a tile's K each."""
+    peers: int = 1
+    """CTAs of a cluster, one tile below the other, that load each piece of B together."""
+    a: str = "bf16"
+    b: str = "bf16"
+    out: str = "bf16"
+    a_major: Major = "k"
+    """``"k"``: A is [M, K], row-major; ``"mn"``: it is stored as [K, M]."""
+    b_major: Major = "k"
+    """``"mn"``: B is [K, N], row-major; ``"k"``: it is stored as [N, K]."""
+    c_major: Literal["m", "n"] = "n"
+    """``"n"``: C is [M, N], row-major; ``"m"``: it is stored as [N, M]."""
+    width: int = 1
+    """Elements of C that are stored at once: 4 where its base, pitch and lines are multiples of 4
+    elements.
+    """
+    scaled: bool = False
+    """Whether there are alpha and beta; else C = A B."""
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("tile_m", self.tile_m, (64, 128, 256)), ("tile_n", self.tile_n, COLUMNS),
+            ("a", self.a, ("bf16", "f16")), ("b", self.b, (self.a,)),
+            ("out", self.out, ("bf16", "f16", "f32")),
+            ("a_major", self.a_major, ("k", "mn")), ("b_major", self.b_major, ("k", "mn")),
+            ("c_major", self.c_major, ("m", "n")), ("width", self.width, (1, VECTOR)),
+        ):  # fmt: skip
+            if value not in known:
+                expected = ", ".join(map(str, known))
+                raise ValueError(f"{name} is {value!r}; expected {expected}")
+        for name, count in (("parts", self.parts), ("peers", self.peers)):
+            if count < 1 or count & (count - 1):
+                raise ValueError(f"{name} is {count}; expected a power of two")
+        if self.cluster > CLUSTER_LIMIT:
+            raise ValueError(
+                f"{self.parts} parts times {self.peers} peers are {self.cluster} CTAs; a cluster "
+                f"has at most {CLUSTER_LIMIT}"
+            )
+        if self.b_major == "k" and self.tile_n // self.peers < 8:
+            raise ValueError(
+                f"tile_n / peers is {self.tile_n} / {self.peers}; each CTA loads at least 8 columns"
+            )
+        if self.sums > SUMS_LIMIT:
+            raise ValueError(
+                f"{self.rows} x {self.tile_n} sums of a warpgroup are {self.sums} in each thread; "
+                f"there are registers for {SUMS_LIMIT}"
+            )
+        if self.stages < 2:
+            raise ValueError(f"stages is {self.stages}; at least 2")
+        if self.shared_bytes + BARRIER_BYTES > SHARED_LIMIT_BYTES:
+            raise ValueError(
+                f"{self.stages} stages of {self.stage_bytes} bytes and {self.staging_bytes} for "
+                f"the sums take {self.shared_bytes}; a CTA has {SHARED_LIMIT_BYTES - BARRIER_BYTES}"
+            )
+
+    # ------------------------------------------------------------ types
+
+    @property
+    def element(self) -> Element:
+        return ELEMENTS[self.a]
+
+    @property
+    def out_bytes(self) -> int:
+        return OUT_BYTES[self.out]
+
+    @property
+    def instruction(self) -> str:
+        """The wgmma, as PTX spells it."""
+        depth = 32 // self.element.bytes
+        shape = f"m{ROWS}n{self.tile_n}k{depth}"
+        return f"wgmma.mma_async.sync.aligned.{shape}.{self.element.sum}.{self.a}.{self.b}"
+
+    # ------------------------------------------------------------ threads
+
+    @property
+    def cluster(self) -> int:
+        return self.parts * self.peers
+
+    @property
+    def warpgroups(self) -> int:
+        """Those that multiply."""
+        return min(2, self.tile_m // ROWS)
+
+    @property
+    def threads(self) -> int:
+        return self.warpgroups * WARPGROUP + 32
+
+    @property
+    def rows(self) -> int:
+        """Rows of a tile that one warpgroup multiplies."""
+        return self.tile_m // self.warpgroups
+
+    @property
+    def sums(self) -> int:
+        """Accumulators in each thread."""
+        return self.rows * self.tile_n // WARPGROUP
+
+    # ------------------------------------------------------------ shared memory
+
+    @property
+    def tile_k(self) -> int:
+        """Elements of a K step."""
+        return LINE_BYTES // self.element.bytes
+
+    @property
+    def loads(self) -> tuple[Operand, Operand]:
+        """A and B as one CTA loads them: of B its piece of what `peers` load together, columns
+        where a column is a line, else steps of K.
+        """
+        a = Operand(self.a_major, self.tile_m, self.tile_k)
+        if self.b_major == "k":
+            return a, Operand("k", self.tile_n // self.peers, self.tile_k)
+        return a, Operand("mn", max(self.tile_n, ROWS), self.tile_k // self.peers)
+
+    @property
+    def a_bytes(self) -> int:
+        return self.tile_m * LINE_BYTES
+
+    @property
+    def b_bytes(self) -> int:
+        """Of a line of 64 columns there is no less than all."""
+        return LINE_BYTES * (self.tile_n if self.b_major == "k" else max(self.tile_n, ROWS))
+
+    @property
+    def stage_bytes(self) -> int:
+        return self.a_bytes + self.b_bytes
+
+    @property
+    def line(self) -> int:
+        """Sums of a tile that lie side by side in C, and so in shared memory."""
+        return self.tile_n if self.c_major == "n" else self.tile_m
+
+    @property
+    def lines(self) -> int:
+        return self.tile_m * self.tile_n // self.line
+
+    @property
+    def staging_pitch(self) -> int:
+        """Bytes from one staged line to the next, for which a warp's sums, as wgmma leaves them,
+        fall into different banks: an odd multiple of 8 words where columns are dense, as two are
+        written at once, and 4 words more than a multiple of 16 where rows are.
+        """
+        if self.c_major == "m":
+            return 4 * (self.line + 4)
+        return 4 * (self.line if self.line == 8 else self.line + 8)
+
+    @property
+    def staging_bytes(self) -> int:
+        return self.lines * self.staging_pitch
+
+    @property
+    def shared_bytes(self) -> int:
+        """Dynamic shared memory of a launch: when sums are staged, the stages have been read."""
+        return max(self.stages * self.stage_bytes, self.staging_bytes)
+
+    # ------------------------------------------------------------ launches
+
+    def clusters(self, m: int, n: int) -> int:
+        return -(-m // (self.tile_m * self.peers)) * -(-n // self.tile_n)
+
+    def grid(self, m: int, n: int) -> int:
+        """CTAs of a launch, of one dimension."""
+        return self.clusters(m, n) * self.cluster

@@ -1,0 +1,200 @@
+"""Products of few columns or few tiles: on the emulator, in machine code, and on a Hopper GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+import ptx
+from ptx import sass
+from ptxgemm.kernels.narrow import gemm
+from ptxgemm.narrow import COLUMNS, Narrow
+from tests.gemm.test_wgmma_gpu import check
+from tests.gemm.test_wgmma_sass import missing
+
+PLAIN = Narrow()
+
+
+@pytest.fixture
+def emulator() -> Iterator[Any]:
+    device = ptx.device("emulator")
+    backend: Any = device.backend
+    before = backend.options
+    yield device
+    backend.options = before
+
+
+# ---------------------------------------------------------------- data
+
+
+def test_the_numbers_of_a_shape() -> None:
+    assert (PLAIN.threads, PLAIN.sums, PLAIN.stage_bytes) == (288, 8, 18 * 1024)
+    assert PLAIN.instruction == "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16"
+    deep = Narrow(256, 64, 4, parts=4, peers=2, b_major="mn")
+    assert (deep.threads, deep.rows, deep.sums, deep.cluster) == (288, 128, 64, 8)
+    assert [one.box for one in deep.loads] == [(64, 256), (64, 32)]
+    assert deep.grid(4097, 65) == 9 * 2 * 8
+    assert Narrow(64, 8).threads == 160
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tile_m": 192}, "tile_m is 192; expected 64, 128, 256"),
+        ({"tile_n": 24}, "tile_n is 24; expected 8, 16, 32"),
+        ({"a": "tf32"}, "a is 'tf32'; expected bf16, f16"),
+        ({"b": "f16"}, "b is 'f16'; expected bf16"),
+        ({"out": "s32"}, "out is 's32'; expected bf16, f16, f32"),
+        ({"c_major": "k"}, "c_major is 'k'; expected m, n"),
+        ({"width": 2}, "width is 2; expected 1, 4"),
+        ({"parts": 3}, "parts is 3; expected a power of two"),
+        ({"parts": 8, "peers": 2}, "8 parts times 2 peers are 16 CTAs; a cluster has at most 8"),
+        ({"peers": 4}, "tile_n / peers is 16 / 4; each CTA loads at least 8 columns"),
+        ({"tile_m": 256, "tile_n": 256, "stages": 2}, "128 x 256 sums of a warpgroup are 256"),
+        ({"stages": 1}, "stages is 1; at least 2"),
+        ({"stages": 13}, "13 stages of 18432 bytes and 12288 for the sums take 239616; a CTA has"),
+    ],
+)
+def test_a_shape_that_cannot_be_says_why(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(PLAIN, **change)
+
+
+# ---------------------------------------------------------------- products on the emulator
+
+FLIPS = {"NN": (False, False, False), "NT": (False, True, False), "TN": (True, False, False),
+         "TT": (True, True, False), "NT, C turned": (False, True, True)}  # fmt: skip
+
+
+CASES: list[tuple[int, int, int, Narrow, dict[str, Any]]] = [
+    (1, 72, 136, Narrow(64, 8, 3), {}),
+    (5, 67, 77, Narrow(64, 8, 2, parts=2), {"gap": 3, "base": 1}),
+    (16, 136, 200, Narrow(128, 16, 2, parts=2), {"kind": "f16", "out": "f16"}),
+    (136, 24, 264, Narrow(64, 32, 2, parts=2, peers=2), {"alpha": 0.5}),
+    (40, 130, 72, Narrow(64, 64, 2, peers=2), {"alpha": -2.0, "beta": 1.5, "out": "f32"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "shape", "options", "layout"),
+    [
+        pytest.param(*case, layout, marks=() if (number + at) % 2 == 0 else pytest.mark.slow)
+        for number, case in enumerate(CASES)
+        for at, layout in enumerate(FLIPS)
+    ],
+)
+def test_small_products(
+    emulator: Any, m: int, n: int, k: int, shape: Narrow, options: Any, layout: str
+) -> None:
+    check(emulator, m, n, k, flips=FLIPS[layout], tiling=shape, **options)
+
+
+@pytest.mark.parametrize("order", ["fixed", "reverse", 1])
+def test_every_order_of_warps_gives_the_same(emulator: Any, order: Any) -> None:
+    """Two parts of K and two peers that load B together, over more steps than stages."""
+    emulator.backend.options = {"order": order}
+    check(emulator, 13, 100, 641, flips=FLIPS["NT"], tiling=Narrow(64, 16, 2, parts=2, peers=2))
+
+
+def test_few_tiles(emulator: Any) -> None:
+    check(emulator, 129, 140, 136, tiling=Narrow(128, 128, 2, parts=2), out="f32")
+
+
+def test_there_are_no_more_parts_than_steps(emulator: Any) -> None:
+    check(emulator, 3, 5, 65, tiling=Narrow(64, 8, 2, parts=8))
+    check(emulator, 1, 1, 1, tiling=Narrow(64, 8, 2, parts=8))
+
+
+@pytest.mark.parametrize("tile_n", [8, 16, 32, 64])
+@pytest.mark.parametrize("c_turned", [False, True])
+def test_sums_are_staged_without_bank_conflicts(emulator: Any, tile_n: int, c_turned: bool) -> None:
+    """And read so, but for lines of 16: what spreads their pairs makes two of their lines meet."""
+    emulator.backend.options = {"report": True}
+    flips = (False, True, False) if c_turned else (False, False, False)
+    m, n = (tile_n, 72) if c_turned else (72, tile_n)
+    check(emulator, m, n, 64, flips=flips, tiling=Narrow(64, tile_n, 2))
+    rows = [row for row in emulator.backend.report.rows if row.shared_requests]
+    assert {row.opcode[:9] for row in rows} == {"st.shared", "ld.shared"}
+    assert all(row.ways == 1 for row in rows if row.opcode.startswith("st"))
+    reads = {row.ways for row in rows if row.opcode.startswith("ld")}
+    assert reads == {2 if tile_n == 16 and not c_turned else 1}
+
+
+# ---------------------------------------------------------------- machine code
+
+KERNELS = {
+    "1 column": Narrow(64, 8, 16, parts=2, c_major="m", width=4),
+    "64 columns": Narrow(128, 64, 8, parts=4, peers=2, c_major="m", width=4),
+    "rows": Narrow(128, 64, 8, parts=2, peers=4, b_major="mn", scaled=True, out="f32"),
+    "few tiles": Narrow(256, 128, 4, parts=8, a_major="mn", c_major="m"),
+}
+kernels = pytest.mark.parametrize("name", KERNELS)
+assembles = pytest.mark.skipif(
+    missing("ptxas") or missing("nvdisasm"), reason="needs ptxas and nvdisasm"
+)
+
+
+@cache
+def assembled(name: str) -> sass.Sass:
+    return sass.disassemble(ptx.assemble(ptx.Module(gemm(KERNELS[name])), "sm_90a"))
+
+
+@assembles
+@kernels
+def test_the_main_loop_is_products_and_barriers(name: str) -> None:
+    shape, main = KERNELS[name], assembled(name).loop("main")
+    products = [one for one in main.instructions if one.opcode.startswith("HGMMA")]
+    assert len(products) == 4 * shape.rows // 64
+    assert {one.opcode for one in products} == {f"HGMMA.64x{shape.tile_n}x16.F32.BF16"}
+    assert sum("gsb0" in operand for one in products for operand in one.operands) == 1
+    for slow in ("MEMBAR", "ERRBAR", "LDL", "STL", "BAR", "LDG", "LDS", "STS"):
+        assert not main.has(slow), slow
+
+
+@assembles
+@kernels
+def test_registers_and_warnings(name: str) -> None:
+    """No spill, no serialised wgmma (C7509 to C7515); what one CTA has suffices."""
+    cubin = assembled(name).cubin
+    info = cubin.kernels["narrow_gemm"]
+    assert (info.spill_stores, info.spill_loads, info.local_bytes) == (0, 0, 0)
+    assert info.registers * KERNELS[name].threads <= 65536
+    assert "C75" not in cubin.log
+
+
+@assembles
+def test_c_is_written_by_vectors_where_it_can_be() -> None:
+    assert assembled("1 column").count("STG.E.64") == 1
+    assert assembled("few tiles").count("STG.E.U16") == 256 * 128 // 256 // 8
+    assert not assembled("64 columns").has("LDG")
+    assert assembled("rows").has("LDG")
+
+
+# ---------------------------------------------------------------- a Hopper GPU
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("layout", FLIPS)
+@pytest.mark.parametrize("tile_n", COLUMNS)
+def test_products_on_a_gpu(hopper_gpu: Any, tile_n: int, layout: str) -> None:
+    for tile_m in (64, 128, 256):
+        for parts, peers in ((1, 1), (2, 1), (4, 2), (1, 8), (8, 1)):
+            try:
+                shape = Narrow(tile_m, tile_n, 3, parts, peers)
+            except ValueError:
+                continue
+            for m, n, k, gap in ((tile_n, 4096, 4096, 0), (tile_n - 3, 1001, 1030, 1)):
+                check(hopper_gpu, m, n, k, flips=FLIPS[layout], tiling=shape, gap=gap)
+                check(hopper_gpu, n, m, k, flips=FLIPS[layout], tiling=shape, gap=gap, beta=0.5)
+
+
+@pytest.fixture(scope="module")
+def hopper_gpu() -> Any:
+    found = ptx.device("cuda:0")
+    if found.compute_capability[0] != 9:
+        pytest.skip(f"{found.name} is no Hopper GPU")
+    return found
