@@ -21,6 +21,7 @@ from ptx.emu import EmulatorFault, launch
 from ptx.text import print_module
 from ptxgemm import hopper
 from ptxgemm.hopper import Matrix
+from ptxgemm.narrow import Narrow
 from ptxgemm.tiling import Tiling
 from tests.gemm.test_pad import padded
 
@@ -73,7 +74,7 @@ def _simt(m: int, n: int, k: int) -> Any:
     return ptxgemm.sgemm(a, b, device="emulator")
 
 
-def _hopper(m: int, n: int, k: int) -> Any:
+def _hopper(m: int, n: int, k: int, tiling: Tiling | Narrow) -> Any:
     """By tensor cores, whatever the shape; odd rows are padded by a launch before."""
     device = ptx.device("emulator")
     a, b = (x.astype(ml_dtypes.bfloat16) for x in _close(m, n, k))
@@ -83,7 +84,6 @@ def _hopper(m: int, n: int, k: int) -> Any:
         Matrix(array.pointer, *x.shape, x.shape[1], 1, kind)
         for array, x, kind in zip(arrays, (c, a, b), ("f32", "bf16", "bf16"), strict=True)
     ]
-    tiling = Tiling(tile_m=128, tile_n=64, stages=2)
     hopper.plan(device, *matrices, tiling=tiling)()
     return arrays[0].numpy()
 
@@ -98,7 +98,8 @@ def _pad() -> Any:
 
 FAMILIES: dict[str, tuple[str, Callable[[], Any]]] = {
     "simt": ("sgemm", lambda: _simt(128, 128, 40)),
-    "wgmma": ("wgmma", lambda: _hopper(264, 72, 200)),
+    "wgmma": ("wgmma", lambda: _hopper(264, 72, 200, Tiling(128, 64, stages=2))),
+    "narrow": ("narrow", lambda: _hopper(13, 135, 520, Narrow(128, 16, 2, parts=2, peers=2))),
     "pad": ("pad", _pad),
 }
 """Of each the start of the kernel's name, and a problem that takes every path of it."""

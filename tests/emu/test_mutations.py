@@ -22,9 +22,11 @@ def check(family: str, every: int = 1) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_mutation_is_noticed(family: str) -> None:
-    assert check(family) >= {"simt": 2, "wgmma": 23, "pad": 56}[family]
+    assert check(family) >= {"simt": 2, "wgmma": 23, "narrow": 25, "pad": 56}[family]
 
 
-@pytest.mark.parametrize(("family", "every"), [("simt", 2), ("wgmma", 6), ("pad", 25)])
+@pytest.mark.parametrize(
+    ("family", "every"), [("simt", 2), ("wgmma", 6), ("narrow", 8), ("pad", 25)]
+)
 def test_a_sample_is_noticed(family: str, every: int) -> None:
     assert check(family, every) > 0
