@@ -10,7 +10,7 @@ demo: .venv/demo
 	$(PY) -m ptxgemm demo
 
 test: lint
-	$(PY) -m pytest
+	$(PY) -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 
 lint: .venv/test
 	$(PY) -m ruff check .

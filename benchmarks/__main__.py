@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 
-from benchmarks import call_cost, emission, launch_cost, sgemm, text_speed
+from benchmarks import call_cost, emission, emulator_speed, launch_cost, sgemm, text_speed
 from ptx.toolchain import find_driver
 
 
@@ -13,6 +13,7 @@ def main() -> int:
     for title, run in (
         ("emission", lambda: emission.main([])),
         ("parsing and printing", lambda: text_speed.main([])),
+        ("the emulator", lambda: emulator_speed.main(["--record"])),
     ):
         print(f"== {title}")
         run()

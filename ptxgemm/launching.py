@@ -7,7 +7,9 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
+from itertools import chain
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -40,12 +42,13 @@ class Launcher:
             one = replace(one, k=0)  # then A and B are not read, whatever they hold
         if not one.k:
             terms = replace(terms, alpha=0.0)
-        self.where = where
-        self.problem = one
-        self.choice: Choice = select(one, replace(terms, target=processor(where)))
-        self.kernel = load(where, self.choice.kernel)
         item = BYTES[one.dtype]
         self._starts = tuple(tuple(n * item for n in start) for start in starts)
+        low = reduce(or_, chain(*self._starts), terms.low) & 15
+        self.where = where
+        self.problem = one
+        self.choice: Choice = select(one, replace(terms, low=low, target=processor(where)))
+        self.kernel = load(where, self.choice.kernel)
         self._ready: dict[int, Go] = {}
         self._kept: list[Any] = []
 

@@ -155,8 +155,46 @@ def host() -> str:
     return text
 
 
+def emulator() -> str:
+    """The emulator beside others on a product, and what an instruction costs it by lanes."""
+    found = rows("emulator_speed")
+    products = latest((row for row in found if row["what"] == "sgemm"), "by", "size")
+    steps = latest((row for row in found if row["what"] == "step"), "lanes")
+    if not steps:
+        return ""
+    body = [
+        [
+            row["by"],
+            f"{row['size']}^3",
+            f"{row['first_s']:.2f}",
+            f"{row['second_s']:.2f}",
+            f"{row['mfma_per_s']:.3g}",
+        ]  # fmt: skip
+        for row in products
+    ]
+    head = ["emulator", "float32 product", "first s", "second s", "million multiply-adds/s"]
+    curve = [
+        [
+            str(row["lanes"]),
+            f"{row['us_per_instruction']:.1f}",
+            f"{row['us_per_instruction'] / steps[0]['us_per_instruction']:.2f}",
+            f"{1e3 * row['us_per_instruction'] / row['lanes']:.2f}",
+        ]  # fmt: skip
+        for row in steps
+    ]
+    lanes = ["lanes at once", "us an fma", "over 32 lanes", "ns a lane"]
+    return (
+        "\n## The emulator\n\n"
+        "Triton's interpreter gives whole tiles to numpy's dot and numba's simulator runs each\n"
+        "thread as one of Python's; neither sees an instruction. Ours executes the PTX, with all\n"
+        f"checks on.\n\n{table(head, body)}\n\n"
+        "The cost of one instruction by the lanes that it moves at once:\n\n"
+        f"{table(lanes, curve)}\n" + source(steps[-1])
+    )
+
+
 def page() -> str:
-    return HEADER + hopper() + sgemm() + host()
+    return HEADER + hopper() + sgemm() + host() + emulator()
 
 
 def summary() -> str:

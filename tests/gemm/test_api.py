@@ -315,6 +315,21 @@ def test_any_shapes_strides_transposes_and_batches(case: Any) -> None:
     assert_right(result, left, right, c, options["alpha"], options["beta"])
 
 
+@pytest.mark.parametrize("odd", ["a", "b", "c"])
+def test_every_launch_of_a_batch_by_two_axes_is_aligned(odd: str) -> None:
+    """The outer axis has a launch for each index; they start an odd number of elements apart."""
+
+    def spaced(name: str, seed: int) -> Any:
+        rows = np.full((2, 192 + (name == odd)), np.nan, f4)
+        strides = (rows.strides[0], 256, 32, 4)
+        view = np.lib.stride_tricks.as_strided(rows, (2, 3, 8, 8), strides)
+        view[...] = normal(2, 3, 8, 8, seed=seed)
+        return view
+
+    a, b, c = (spaced(name, seed) for seed, name in enumerate("abc"))
+    assert_right(ptxgemm.gemm(a, b, c, beta=1, **EMULATOR), a, b, c, 1, 1)
+
+
 @pytest.mark.parametrize(
     ("a", "b"),
     [((4,), (4,)), ((4,), (4, 3)), ((2, 4), (4,)), ((5, 2, 4), (4,)), ((4,), (5, 4, 3)),

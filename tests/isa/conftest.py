@@ -9,28 +9,38 @@ import pytest
 
 from ptx.isa import FORMS, Variant
 
-_tally: dict[str, Counter[str]] = defaultdict(Counter)
-_seen: dict[str, set[object]] = defaultdict(set)
+JUDGED = "judged by ptxas"
 
 
 @pytest.fixture
-def judged() -> Callable[..., None]:
-    """``judged("accept", chapter, variants)`` adds to the count; so does ``near_misses=n``."""
+def judged(record_property: Callable[[str, object], None]) -> Callable[..., None]:
+    """``judged("accept", chapter, variants)`` adds to the count; so does ``near_misses=n``.
+
+    The count goes with the report of the test, as a run may be spread over processes.
+    """
 
     def count(test: str, chapter: str, variants: Iterable[Variant], **more: int) -> None:
-        for variant in variants:
-            _tally[test]["instances"] += 1
-            _seen[test] |= {variant.opcode, id(variant.form)}
-        _tally[test].update(more)
+        variants = list(variants)
+        forms = {variant.form for variant in variants}
+        rows = [(form.opcode, FORMS[form.opcode].index(form)) for form in forms]
+        counts = {"instances": len(variants)} | more if variants else more
+        record_property(JUDGED, (test, counts, rows))
 
     return count
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for test, counts in _tally.items():
-        opcodes = sum(isinstance(one, str) for one in _seen[test])
+    tally: dict[str, Counter[str]] = defaultdict(Counter)
+    seen: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, value in report.user_properties:
+            if name == JUDGED:
+                test, counts, rows = value
+                tally[test].update(counts)
+                seen[test].update(rows)
+    for test, counts in tally.items():
         said = [f"{number} {what.replace('_', '-')}" for what, number in counts.most_common()]
-        if opcodes:
-            rows = len(_seen[test]) - opcodes
-            said = [f"{opcodes} of {len(FORMS)} opcodes", f"{rows} rows", *said]
+        if seen[test]:
+            opcodes = {opcode for opcode, _ in seen[test]}
+            said[:0] = [f"{len(opcodes)} of {len(FORMS)} opcodes", f"{len(seen[test])} rows"]
         terminalreporter.write_line(f"judged by ptxas, {test}: {', '.join(said)}")
