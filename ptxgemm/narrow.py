@@ -43,7 +43,9 @@ class Narrow:
     tile_m: int = 128
     tile_n: int = 16
     stages: int = 8
-    """K steps in shared memory at once; each is 128 bytes deep."""
+    """K steps in shared memory at once."""
+    depth: int = 1
+    """Lines of 128 bytes that a K step is deep."""
     parts: int = 1
     """CTAs of a cluster that have a part of a tile's K each."""
     peers: int = 1
@@ -67,6 +69,7 @@ class Narrow:
     def __post_init__(self) -> None:
         for name, value, known in (
             ("tile_m", self.tile_m, (64, 128, 256)), ("tile_n", self.tile_n, COLUMNS),
+            ("depth", self.depth, (1, 2, 4)),
             ("a", self.a, ("bf16", "f16")), ("b", self.b, (self.a,)),
             ("out", self.out, ("bf16", "f16", "f32")),
             ("a_major", self.a_major, ("k", "mn")), ("b_major", self.b_major, ("k", "mn")),
@@ -145,32 +148,43 @@ class Narrow:
     # ------------------------------------------------------------ shared memory
 
     @property
-    def tile_k(self) -> int:
-        """Elements of a K step."""
+    def line_k(self) -> int:
+        """Elements of K in a line of shared memory."""
         return LINE_BYTES // self.element.bytes
 
     @property
+    def tile_k(self) -> int:
+        """Elements of a K step."""
+        return self.depth * self.line_k
+
+    @property
     def loads(self) -> tuple[Operand, Operand]:
-        """A and B as one CTA loads them: of B its piece of what `peers` load together, columns
-        where a column is a line, else steps of K.
+        """A and B as one CTA loads them, a line of K at a time: of B its piece of what `peers` load
+        together, columns where a column is a line, else steps of K.
         """
-        a = Operand(self.a_major, self.tile_m, self.tile_k)
+        a = Operand(self.a_major, self.tile_m, self.line_k)
         if self.b_major == "k":
-            return a, Operand("k", self.tile_n // self.peers, self.tile_k)
-        return a, Operand("mn", max(self.tile_n, ROWS), self.tile_k // self.peers)
+            return a, Operand("k", self.tile_n // self.peers, self.line_k)
+        return a, Operand("mn", max(self.tile_n, ROWS), self.line_k // self.peers)
 
     @property
     def a_bytes(self) -> int:
+        """Of a line of K; so is ``b_bytes``."""
         return self.tile_m * LINE_BYTES
 
     @property
     def b_bytes(self) -> int:
-        """Of a line of 64 columns there is no less than all."""
+        """Of lines along N there is no less than 64 columns."""
         return LINE_BYTES * (self.tile_n if self.b_major == "k" else max(self.tile_n, ROWS))
 
     @property
-    def stage_bytes(self) -> int:
+    def line_bytes(self) -> int:
+        """Of A and B together, the one after the other."""
         return self.a_bytes + self.b_bytes
+
+    @property
+    def stage_bytes(self) -> int:
+        return self.depth * self.line_bytes
 
     @property
     def line(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from ptx.builder import Kernel
 from ptx.ir import SINK, Addr, Reg
@@ -149,7 +150,7 @@ def _produce(k: Kernel, work: Work, a_map: Reg, b_map: Reg) -> None:
     a, b = shape.loads
     cursor = rings.filler(k)
     depth = work.first * shape.tile_k
-    column, piece, mask = work.column, None, None
+    column, piece, mask = work.column, k.mov.u32(0), None
     if shape.peers > 1:
         # A piece of B is so many columns, or so many steps of K: a line of 128 bytes each.
         piece = work.peer * (b.extent if b.major == "k" else b.tile_k)
@@ -161,14 +162,15 @@ def _produce(k: Kernel, work: Work, a_map: Reg, b_map: Reg) -> None:
         full = rings.barrier(k, ring.full, cursor.stage)
         k.mbarrier.arrive.expect_tx.shared__cta.b64(full, shape.stage_bytes, out=SINK)
         to = k.mad.lo.u32(cursor.stage, shape.stage_bytes, work.shared)
-        tma.copy(k, a, a_map, to, work.row, depth, full)
-        to, deep = k.add.u32(to, shape.a_bytes), depth
-        if piece is not None:
-            to = k.mad.lo.u32(piece, LINE_BYTES, to)
+        own = k.mad.lo.u32(piece, LINE_BYTES, k.add.u32(to, shape.a_bytes))
+        for _ in range(shape.depth):
+            tma.copy(k, a, a_map, to, work.row, depth, full)
             deep = k.add.u32(depth, piece) if b.major == "mn" else depth
-        tma.copy(k, b, b_map, to, column, deep, full, mask)
+            tma.copy(k, b, b_map, own, column, deep, full, mask)
+            for place in (to, own):
+                k.add.u32(place, shape.line_bytes, out=place)
+            k.add.u32(depth, shape.line_k, out=depth)
         rings.advance(k, ring, cursor)
-        k.add.u32(depth, shape.tile_k, out=depth)
 
 
 # ---------------------------------------------------------------- the consumers
@@ -210,11 +212,11 @@ def _issue(k: Kernel, shape: Narrow, sums: Sequence[Reg], a: Reg, b: Reg, always
     each = shape.sums * ROWS // shape.rows
     transposed = int(shape.a_major == "mn"), int(shape.b_major == "mn")
     k.wgmma.fence.sync.aligned()
-    for part in range(4):
-        b_part = k.add.s64(b, part * operand_b.step) if part else b
+    for line, part in product(range(shape.depth), range(4)):
+        start = line * (shape.line_bytes >> 4)
+        b_part = b + (start + part * operand_b.step)
         for block in range(shape.rows // ROWS):
-            further = part * operand_a.step + block * (ROWS * LINE_BYTES >> 4)
-            a_part = k.add.s64(a, further) if further else a
+            a_part = a + (start + part * operand_a.step + block * (ROWS * LINE_BYTES >> 4))
             own = tuple(sums[block * each : (block + 1) * each])
             k.op(shape.instruction, own, a_part, b_part, always, 1, 1, *transposed)
     k.wgmma.commit_group.sync.aligned()

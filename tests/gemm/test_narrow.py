@@ -55,6 +55,7 @@ def test_the_numbers_of_a_shape() -> None:
         ({"parts": 8, "peers": 2}, "8 parts times 2 peers are 16 CTAs; a cluster has at most 8"),
         ({"peers": 4}, "tile_n / peers is 16 / 4; each CTA loads at least 8 columns"),
         ({"tile_m": 256, "tile_n": 256, "stages": 2}, "128 x 256 sums of a warpgroup are 256"),
+        ({"depth": 3}, "depth is 3; expected 1, 2, 4"),
         ({"stages": 1}, "stages is 1; at least 2"),
         ({"stages": 13}, "13 stages of 18432 bytes and 12288 for the sums take 239616; a CTA has"),
     ],
@@ -74,7 +75,7 @@ CASES: list[tuple[int, int, int, Narrow, dict[str, Any]]] = [
     (1, 72, 136, Narrow(64, 8, 3), {}),
     (5, 67, 77, Narrow(64, 8, 2, parts=2), {"gap": 3, "base": 1}),
     (16, 136, 200, Narrow(128, 16, 2, parts=2), {"kind": "f16", "out": "f16"}),
-    (136, 24, 264, Narrow(64, 32, 2, parts=2, peers=2), {"alpha": 0.5}),
+    (136, 24, 328, Narrow(64, 32, 2, depth=2, parts=2, peers=2), {"alpha": 0.5}),
     (40, 130, 72, Narrow(64, 64, 2, peers=2), {"alpha": -2.0, "beta": 1.5, "out": "f32"}),
 ]
 
@@ -129,7 +130,7 @@ def test_sums_are_staged_without_bank_conflicts(emulator: Any, tile_n: int, c_tu
 KERNELS = {
     "1 column": Narrow(64, 8, 16, parts=2, c_major="m", width=4),
     "64 columns": Narrow(128, 64, 8, parts=4, peers=2, c_major="m", width=4),
-    "rows": Narrow(128, 64, 8, parts=2, peers=4, b_major="mn", scaled=True, out="f32"),
+    "rows": Narrow(128, 64, 4, 2, parts=2, peers=4, b_major="mn", scaled=True, out="f32"),
     "few tiles": Narrow(256, 128, 4, parts=8, a_major="mn", c_major="m"),
 }
 kernels = pytest.mark.parametrize("name", KERNELS)
@@ -148,7 +149,7 @@ def assembled(name: str) -> sass.Sass:
 def test_the_main_loop_is_products_and_barriers(name: str) -> None:
     shape, main = KERNELS[name], assembled(name).loop("main")
     products = [one for one in main.instructions if one.opcode.startswith("HGMMA")]
-    assert len(products) == 4 * shape.rows // 64
+    assert len(products) == 4 * shape.depth * shape.rows // 64
     assert {one.opcode for one in products} == {f"HGMMA.64x{shape.tile_n}x16.F32.BF16"}
     assert sum("gsb0" in operand for one in products for operand in one.operands) == 1
     for slow in ("MEMBAR", "ERRBAR", "LDL", "STL", "BAR", "LDG", "LDS", "STS"):
@@ -184,7 +185,7 @@ def test_products_on_a_gpu(hopper_gpu: Any, tile_n: int, layout: str) -> None:
     for tile_m in (64, 128, 256):
         for parts, peers in ((1, 1), (2, 1), (4, 2), (1, 8), (8, 1)):
             try:
-                shape = Narrow(tile_m, tile_n, 3, parts, peers)
+                shape = Narrow(tile_m, tile_n, 2, 1 + (parts > 1), parts, peers)
             except ValueError:
                 continue
             for m, n, k, gap in ((tile_n, 4096, 4096, 0), (tile_n - 3, 1001, 1030, 1)):
