@@ -131,14 +131,17 @@ class Api:
         swizzles = cuda.CUtensorMapSwizzle
         promotions = cuda.CUtensorMapL2promotion
         fills = cuda.CUtensorMapFloatOOBfill
+        box: tuple[Any, ...] = ([cuda.cuuint32_t(n) for n in map.box],)
+        if map.corners is not None:
+            box = (*(list(corner) for corner in map.corners), *map.box)
         encoded = self.call(
-            "cuTensorMapEncodeTiled",
+            "cuTensorMapEncodeTiled" if map.corners is None else "cuTensorMapEncodeIm2col",
             getattr(cuda.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{ELEMENTS[map.element]}"),
             len(map.shape),
             map.address,
             [cuda.cuuint64_t(n) for n in map.shape],
             [cuda.cuuint64_t(n) for n in map.strides],
-            [cuda.cuuint32_t(n) for n in map.box],
+            *box,
             [cuda.cuuint32_t(n) for n in map.steps],
             cuda.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
             getattr(swizzles, f"CU_TENSOR_MAP_SWIZZLE_{_span(map.swizzle)}"),

@@ -2,8 +2,8 @@
 
 :class:`TensorMap` is the description, which checks itself. ``device.tensor_map(description)`` gives
 the 128 bytes that a kernel takes as a ``"tensormap"`` parameter: the driver's encoding on a GPU,
-:meth:`TensorMap.pack`'s on the emulator. Sources: CUDA driver API 13.0, ``cuTensorMapEncodeTiled``;
-PTX ISA 9.0, section 5.5 (tensors).
+:meth:`TensorMap.pack`'s on the emulator. Sources: CUDA driver API 13.0, ``cuTensorMapEncodeTiled``
+and ``cuTensorMapEncodeIm2col``; PTX ISA 9.0, section 5.5 (tensors).
 """
 
 from __future__ import annotations
@@ -30,7 +30,12 @@ ALIGNMENT = 16
 """Bytes: of the address, of each stride and of the innermost extent of a box."""
 
 _MAGIC = b"ptxtmap1"
-_PACKED = struct.Struct("<8s 4B H B Q 5Q 4Q 5H 5B")
+_PACKED = struct.Struct("<8s 4B H B Q 5Q 4Q 5H 5B 6h")
+
+CORNER_LIMITS = {3: 1 << 15, 4: 1 << 7, 5: 1 << 4}
+"""By rank: a corner of an im2col map goes from minus so much to one less than so much."""
+
+Corner = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -39,8 +44,9 @@ class TensorMap:
     first, as in the coordinates of the instruction.
 
     A copy may reach beyond the tensor: elements outside read as `fill` and are not written, and the
-    mbarrier counts the whole box all the same. Raises :class:`ptx.errors.ArgumentValueError`, which
-    names the number that the hardware does not take.
+    mbarrier counts the whole box all the same. With `corners` the map is for the ``.im2col`` modes,
+    the tensor's dimensions being channels, one to three spatial ones and images. Raises
+    :class:`ptx.errors.ArgumentValueError`, which names the number that the hardware does not take.
     """
 
     address: int
@@ -49,7 +55,8 @@ class TensorMap:
     strides: tuple[int, ...]
     """Bytes from one index to the next, of every dimension but the innermost, which is dense."""
     box: tuple[int, ...]
-    """Elements."""
+    """Elements that the box spans, :attr:`counts` of which a copy moves; with `corners`, the
+    channels of a pixel and the pixels of a copy."""
     element: str
     """A key of :data:`ELEMENT_BYTES`."""
     swizzle: int = 0
@@ -59,26 +66,55 @@ class TensorMap:
     fill: str = "zeros"
     """``"nan"`` makes what lies outside a NaN, in types of floating point."""
     steps: tuple[int, ...] = ()
-    """Traversal strides in elements, 1 in every dimension where left out."""
+    """Traversal strides in elements, 1 in every dimension where left out, and in the innermost."""
+    corners: tuple[Corner, Corner] | None = None
+    """For the spatial dimensions, how far the bounding box of an im2col copy's pixels lies from the
+    first index, and from the last: ``((-1, -1), (-1, -1))`` for a 3x3 filter padded by 1."""
 
     def __post_init__(self) -> None:
         if not self.steps:
             object.__setattr__(self, "steps", (1,) * len(self.shape))
         self._check_choices()
         rank = len(self.shape)
+        boxed = rank if self.corners is None else 2
         for name, values, count in (
-            ("strides", self.strides, rank - 1), ("box", self.box, rank),
+            ("strides", self.strides, rank - 1), ("box", self.box, boxed),
             ("steps", self.steps, rank),
         ):  # fmt: skip
             if len(values) != count:
                 raise _wrong(f"{name} has {len(values)} numbers, a shape of rank {rank} {count}")
-        for name, values, limit in (
-            ("shape", self.shape, 1 << 32), ("box", self.box, 256), ("steps", self.steps, 8),
+        longest = (256,) * rank if self.corners is None else (256, 1024)
+        for name, values, limits in (
+            ("shape", self.shape, (1 << 32,) * rank), ("box", self.box, longest),
+            ("steps", self.steps, (1,) + (8,) * (rank - 1)),
         ):  # fmt: skip
-            for axis, value in enumerate(values):
+            for axis, (value, limit) in enumerate(zip(values, limits, strict=True)):
                 if not 1 <= value <= limit:
                     raise _wrong(f"{name}[{axis}] is {value}; allowed is 1 to {limit}")
+        if self.corners is not None:
+            self._check_corners(self.corners)
         self._check_alignment()
+
+    def _check_corners(self, corners: tuple[Corner, Corner]) -> None:
+        rank = len(self.shape)
+        if rank not in CORNER_LIMITS:
+            raise _wrong(f"corners are for a shape of rank 3, 4 or 5; this one has rank {rank}")
+        limit = CORNER_LIMITS[rank]
+        for name, corner in zip(("lower", "upper"), corners, strict=True):
+            if len(corner) != rank - 2:
+                raise _wrong(
+                    f"the {name} corner has {len(corner)} numbers; a shape of rank {rank} has "
+                    f"{rank - 2} spatial dimensions"
+                )
+            for axis, value in enumerate(corner):
+                if not -limit <= value < limit:
+                    raise _wrong(
+                        f"the {name} corner's number {axis} is {value}; allowed is {-limit} to "
+                        f"{limit - 1}"
+                    )
+        for axis, (low, high) in enumerate(zip(*corners, strict=True)):
+            if low > self.shape[1 + axis] - 1 + high:
+                raise _wrong(f"the corners leave no pixel along dimension {1 + axis}")
 
     def _check_choices(self) -> None:
         if not 1 <= len(self.shape) <= 5:
@@ -120,9 +156,16 @@ class TensorMap:
         return ELEMENT_BYTES[self.element]
 
     @property
+    def counts(self) -> tuple[int, ...]:
+        """Elements that a copy moves along each dimension of the box."""
+        if self.corners is not None:
+            return self.box
+        return tuple(-(-span // step) for span, step in zip(self.box, self.steps, strict=True))
+
+    @property
     def box_bytes(self) -> int:
         """What a copy adds to the count of its mbarrier, parts outside the tensor included."""
-        return math.prod(self.box) * self.element_bytes
+        return math.prod(self.counts) * self.element_bytes
 
     def pack(self) -> bytes:
         """The emulator's encoding, in 128 bytes; :meth:`unpack` reads it."""
@@ -137,12 +180,13 @@ class TensorMap:
             self.swizzle,
             FILLS.index(self.fill),
             self.promotion,
-            0,
+            self.corners is not None,
             self.address,
             *padded(self.shape, 5),
             *padded(self.strides, 4),
             *padded(self.box, 5),
             *padded(self.steps, 5),
+            *(n for corner in self.corners or ((), ()) for n in padded(corner, 3)),
         )
         return data.ljust(BYTES, b"\0")
 
@@ -152,17 +196,19 @@ class TensorMap:
         if len(data) != BYTES or not data.startswith(_MAGIC):
             raise ValueError("these bytes are no tensor map of the emulator")
         fields: tuple[Any, ...] = _PACKED.unpack(data[: _PACKED.size])
-        _, rank, element, swizzle, fill, promotion, _, address, *rest = fields
+        _, rank, element, swizzle, fill, promotion, pixels, address, *rest = fields
+        lower, upper = (tuple(rest[at : at + rank - 2]) for at in (19, 22))
         return TensorMap(
             address,
             tuple(rest[0:rank]),
             tuple(rest[5 : 5 + rank - 1]),
-            tuple(rest[9 : 9 + rank]),
+            tuple(rest[9 : 9 + (2 if pixels else rank)]),
             tuple(ELEMENT_BYTES)[element],
             swizzle,
             promotion,
             FILLS[fill],
             tuple(rest[14 : 14 + rank]),
+            (lower, upper) if pixels else None,
         )
 
 

@@ -56,6 +56,40 @@ def test_a_map_that_cannot_be_says_why(change: dict[str, Any], message: str) -> 
         replace(PLAIN, **change)
 
 
+IMAGES = TensorMap(
+    0, (16, 9, 7, 2), (32, 288, 2016), (8, 1024), "f16", corners=((-1, -1), (-1, -1)),
+    steps=(1, 2, 2, 1),
+)  # fmt: skip
+"""Two images of 9 x 7 pixels with 16 channels."""
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"steps": (2, 1, 1, 1)}, r"steps\[0\] is 2; allowed is 1 to 1"),
+        ({"box": (8, 1025)}, r"box\[1\] is 1025; allowed is 1 to 1024"),
+        ({"box": (8, 4, 4, 1)}, "box has 4 numbers, a shape of rank 4 2"),
+        ({"corners": ((-1,), (-1, -1))}, "the lower corner has 1 numbers; .* 2 spatial dimensions"),
+        ({"corners": ((0, 0), (0, 128))}, "the upper corner's number 1 is 128; .* -128 to 127"),
+        ({"corners": ((0, 4), (0, -3))}, "the corners leave no pixel along dimension 2"),
+        (
+            {"shape": (16, 9), "strides": (32,), "steps": (1, 1)},
+            "corners are for a shape of rank 3, 4 or 5; this one has rank 2",
+        ),
+    ],
+)
+def test_a_map_of_images_that_cannot_be_says_why(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentValueError, match=message):
+        replace(IMAGES, **change)
+
+
+def test_a_box_moves_what_its_steps_go_over() -> None:
+    thin = replace(PLAIN, steps=(1, 3))
+    assert thin.counts == (32, 22)
+    assert thin.box_bytes == 32 * 22 * 2
+    assert IMAGES.counts == (8, 1024)
+
+
 def test_the_emulator_reads_back_what_it_packed() -> None:
     five = TensorMap(
         1 << 40, (64, 1 << 32, 7, 3, 1), (128, 256, 16, (1 << 40) - 16), (8, 256, 1, 2, 3), "u16",
@@ -64,6 +98,7 @@ def test_the_emulator_reads_back_what_it_packed() -> None:
     line = TensorMap(0, (1 << 20,), (), (256,), "f64", fill="nan", promotion=256)
     for one in (
         PLAIN,
+        IMAGES,
         five,
         line,
         *(replace(line, element=e, fill="zeros") for e in ELEMENT_BYTES),
@@ -101,6 +136,9 @@ def test_what_the_driver_is_asked_for(bindings: Any, monkeypatch: pytest.MonkeyP
             made.getPtr = lambda: ctypes.addressof(encoded)  # type: ignore[attr-defined]
             return (made,)
 
+        def cuTensorMapEncodeIm2col(self, *arguments: Any) -> Any:
+            return Encoder.cuTensorMapEncodeTiled(self, *arguments)
+
     fake_driver.fresh(monkeypatch)
     fake = fake_driver.install(Encoder(1))
     for name in vars(bindings):
@@ -130,6 +168,10 @@ def test_what_the_driver_is_asked_for(bindings: Any, monkeypatch: pytest.MonkeyP
     for promotion in PROMOTIONS:
         device.tensor_map(replace(PLAIN, promotion=promotion))
         assert int(asked[-1][9]) == PROMOTIONS.index(promotion)
+    device.tensor_map(replace(IMAGES, corners=((-1, -2), (0, -3))))
+    lower, upper, channels, pixels, steps = asked[-1][5:10]
+    assert (lower, upper, channels, pixels) == ([-1, -2], [0, -3], 8, 1024)
+    assert [int(n) for n in steps] == [1, 2, 2, 1]
 
 
 @pytest.mark.gpu

@@ -329,7 +329,7 @@ def located_faults(step: Step) -> Step:
 
 def bind(chunk: Chunk, decoded: Decoded) -> Step:
     """The step of a memory instruction."""
-    from ptx.emu import atomics, copies, mbarriers, proxies
+    from ptx.emu import async_stores, atomics, copies, mbarriers, proxies
 
     makers: dict[str, Callable[[Chunk, Decoded], Step]] = {
         "ld": load,
@@ -347,6 +347,9 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
         "fence": proxies.bind,
     }
     opcode = decoded.words.opcode
+    if opcode == "st" and decoded.words.all[1] in ("async", "bulk"):
+        maker = async_stores.store if "async" in decoded.words else async_stores.fill
+        return located_faults(maker(chunk, decoded))
     if opcode in makers:
         return located_faults(makers[opcode](chunk, decoded))
     return lambda lanes: None

@@ -1,4 +1,5 @@
-"""atom and red (PTX ISA 9.0, sections 9.7.13.5 and 9.7.13.6).
+"""atom and red (PTX ISA 9.0, sections 9.7.13.5 and 9.7.13.6), and the reductions of asynchronous
+copies.
 
 Threads of one instruction that meet at one address take their turns in the order of the threads;
 each sees what the one before left.
@@ -7,19 +8,28 @@ each sees what the one before left.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ptx import types
 from ptx.emu import steps
-from ptx.emu.access import Part, addresses, operand_space, space_of, strong_access, vector_operands
-from ptx.emu.faults import AccessError, Unmodelled
-from ptx.emu.memory import Array
+from ptx.emu.access import (
+    EVERYONE,
+    Part,
+    addresses,
+    operand_space,
+    space_of,
+    strong_access,
+    vector_operands,
+)
+from ptx.emu.faults import AccessError
+from ptx.emu.memory import GLOBAL_BASE, Array, Region
 from ptx.emu.program import Decoded
 from ptx.emu.semantics import half
 from ptx.emu.semantics.floating import pick
-from ptx.emu.semantics.rules import dtype_of, halves, packed
+from ptx.emu.semantics.rules import RULES, Words, dtype_of, halves, packed
 from ptx.emu.semantics.specials import canonical, nan_of_operands
 from ptx.emu.steps import Lanes, Step, select
 from ptx.ir import SINK, Operand
@@ -39,12 +49,18 @@ def _decrement(old: Array, b: Array) -> Array:
     return np.where((old == 0) | (old > b), b, old - old.dtype.type(1)).astype(old.dtype)
 
 
+def _equal(a: Array, b: Array) -> Array:
+    """Where elements are equal; 128 bits are rows of two."""
+    equal = np.asarray(a == b)
+    return np.asarray(equal.all(axis=1, keepdims=True)) if equal.ndim > 1 else equal
+
+
 _PLAIN: dict[str, Any] = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
     "exch": lambda old, b: b,
-    "cas": lambda old, b, c: np.where(old == b, c, old),
+    "cas": lambda old, b, c: np.where(_equal(old, b), c, old),
     "inc": _increment,
     "dec": _decrement,
     "add": np.add,
@@ -53,13 +69,18 @@ _PLAIN: dict[str, Any] = {
 }
 
 
-def combination(operation: str, type: str) -> Combine:
-    """What becomes of the old value and the operands; arrays of `type`."""
+def combination(operation: str, type: str, flush: bool = False) -> Combine:
+    """What becomes of the old value and the operands; arrays of `type`.
+
+    `flush` is for float32, whose sums in global memory have no subnormal operands or results.
+    """
     if types.kind(type) != "f":
         return _PLAIN[operation]
     if type in ("f32", "f64"):
         if operation != "add":
             return _PLAIN[operation]
+        if type == "f32" and flush:
+            return RULES["add"](Words("add.rn.ftz.f32")).function
         if type == "f32":
             return lambda old, b: canonical(old + b)
         return lambda old, b: nan_of_operands(old + b, (old, b))
@@ -76,10 +97,41 @@ def combination(operation: str, type: str) -> Combine:
     return lambda old, b: packed(sixteen(halves(old).ravel(), halves(b).ravel()).reshape(-1, 2))
 
 
+@dataclass(frozen=True)
+class Reduction:
+    """How values change the elements of memory, each atomically."""
+
+    combine: Combine
+    type: str
+
+    @staticmethod
+    def of(words: Words, type: str = "", flush: bool = False) -> Reduction:
+        """That of an instruction; `type` where it names none, `flush` as in :func:`combination`."""
+        element = type or words.type
+        return Reduction(combination(words.one_of(_OPERATIONS), element, flush), element)
+
+    def apply(self, region: Region, offsets: Array, cells: Array) -> None:
+        """Combine rows of bytes ``(n, size)`` with what lies at byte offsets."""
+        kind, width = np.dtype(dtype_of(self.type)), types.bits(self.type) // 8
+        values = np.ascontiguousarray(cells).view(kind)
+        places = offsets[:, None] + np.arange(0, cells.shape[1], width)
+        part: Part = (region, places.ravel(), EVERYONE)
+        olds = np.empty(values.size, kind)
+        _exchange(part, width, kind, self.combine, [values.ravel()], olds)
+
+
+def check_writable(region: Region) -> None:
+    """Raise :class:`AccessError` where kernels may only read."""
+    if region.read_only:
+        raise AccessError("read-only", "an atomic on memory that kernels only read")
+
+
 def bind(chunk: Chunk, decoded: Decoded) -> Step:
     words = decoded.words
     if "async" in words:
-        raise Unmodelled.of(decoded.instruction)
+        from ptx.emu import async_stores
+
+        return async_stores.reduce(chunk, decoded)
     operands = list(decoded.operands)
     result: Operand = SINK if words.opcode == "red" else operands.pop(0)
     address = operands.pop(0)
@@ -96,12 +148,11 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
     ]
     where = addresses(chunk, decoded, address)
     space = operand_space(chunk, decoded, address, space_of(decoded))
-    combine = combination(operation, type)
+    plain, flushing = (combination(operation, type, flush) for flush in (False, True))
     width = types.bits(type) // 8
-    kind: Any = np.uint64 if type == "b128" else dtype_of(type)
-    if type == "b128":
-        raise Unmodelled.of(decoded.instruction)
+    kind: Any = np.dtype(dtype_of(type))
     count = len(sources[0])
+    row = (2,) if type == "b128" else ()
 
     def step(lanes: Lanes) -> None:
         strong_access(chunk, lanes)
@@ -109,9 +160,10 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
         parts = space.locate(at, width * count, lanes)
         for number in range(count):
             values = [np.ascontiguousarray(select(s[number], lanes)) for s in sources]
-            olds = np.empty(len(at), kind)
+            olds = np.empty((len(at), *row), kind)
             for region, offsets, positions in parts:
                 moved: Part = (region, offsets + number * width, positions)
+                combine = flushing if region.base >= GLOBAL_BASE else plain
                 _exchange(moved, width, kind, combine, values, olds)
             out = outs[number] if number < len(outs) else None
             if out is not None:
@@ -126,10 +178,9 @@ def _exchange(
 ) -> None:
     """All turns at the addresses of one region."""
     region, offsets, positions = part
-    if region.read_only:
-        raise AccessError("read-only", "an atomic on memory that kernels only read")
+    check_writable(region)
     chosen = [v if not len(positions) else v[positions] for v in values]
-    taken = np.empty(len(offsets), kind)
+    taken = np.empty((len(offsets), *olds.shape[1:]), kind)
     unique, inverse = np.unique(offsets, return_inverse=True)
     if len(unique) == len(offsets):
         rounds = [np.arange(len(offsets))]
@@ -141,9 +192,9 @@ def _exchange(
         bounds = np.searchsorted(turn[by_turn], np.arange(int(turn.max()) + 2))
         rounds = [order[by_turn[bounds[n] : bounds[n + 1]]] for n in range(len(bounds) - 1)]
     for who in rounds:
-        old = region.load(offsets[who], width).view(kind)
+        old = region.load(offsets[who], width).view(kind).reshape(len(who), *olds.shape[1:])
         new = combine(old, *[value[who] for value in chosen])
         taken[who] = old
-        cells = np.ascontiguousarray(new, kind).view(region.cells(width).dtype)
+        cells = np.ascontiguousarray(new, kind).view(region.cells(width).dtype).reshape(-1)
         region.store(offsets[who], width, cells)
     olds[positions if len(positions) else slice(None)] = taken

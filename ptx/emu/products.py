@@ -221,8 +221,12 @@ class Products:
                     )
                 )
         self.flying = left
-        for product in left:
-            self._mark(product.tiles, LENT)
+        self.remark()
         self.chunk.bulk.remark()
         if races is not None:
             races.warpgroups_met(who)
+
+    def remark(self) -> None:
+        """What several read is lent until the last has done."""
+        for product in self.flying:
+            self._mark(product.tiles, LENT)

@@ -55,6 +55,8 @@ def narrowest(program: Program, elsewhere: set[str]) -> int:
             continue
         if words.opcode == "cp":
             found = min(found, 4)
+        elif "bulk" in words:
+            found = min(found, 8)
         elif words.types:
             found = min(found, types.bits(words.type) // 8)
     return max(1, found)
