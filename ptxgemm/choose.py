@@ -24,13 +24,20 @@ CANDIDATES = (
     Candidate(Tiling(128, 64, stages=8, cluster=1, group=16), 0.7, 128),
 )
 """Rates and costs as measured on an H200, in bf16."""
+PROMOTED = (
+    Candidate(Tiling(128, 128, stages=6, cluster=1, group=16), 1.0, 128),
+    Candidate(Tiling(128, 64, stages=8, cluster=1, group=16), 0.7, 128),
+)
+"""For sums that are promoted, which take twice the registers."""
 START_AND_END = 192
 """What filling the ring and writing the last tile cost, in elements of K."""
 
 
-def tiling(sm_count: int, m: int, n: int, depth: int) -> Tiling:
-    """The cheapest tiling for an m x n product over `depth` elements of K."""
-    return min(CANDIDATES, key=lambda one: cost(one, sm_count, m, n, depth)).tiling
+def tiling(
+    sm_count: int, m: int, n: int, depth: int, candidates: tuple[Candidate, ...] = CANDIDATES
+) -> Tiling:
+    """The cheapest tiling for an m x n product over `depth` 16-bit elements of K."""
+    return min(candidates, key=lambda one: cost(one, sm_count, m, n, depth)).tiling
 
 
 def cost(candidate: Candidate, sm_count: int, m: int, n: int, depth: int) -> float:

@@ -16,10 +16,22 @@ from ptx.tensormap import ALIGNMENT, TensorMap
 from ptxgemm import choose, narrowing
 from ptxgemm.kernels import narrow, wgmma
 from ptxgemm.kernels import pad as padding
+from ptxgemm.kernels import turn as turning
 from ptxgemm.narrow import Narrow
-from ptxgemm.tiling import ELEMENTS, LINE_BYTES, OUT_BYTES, ROWS, Major, Tiling
+from ptxgemm.tiling import (
+    ELEMENTS,
+    LINE_BYTES,
+    OUT_BYTES,
+    ROWS,
+    Accumulate,
+    Major,
+    Tiling,
+)
 
-OUT_MAPS = {"bf16": "bf16", "f16": "f16", "f32": "f32", "s32": "s32"}
+OUT_MAPS = {
+    "bf16": "bf16", "f16": "f16", "f32": "f32", "s32": "s32",
+    "e4m3": "u8", "e5m2": "u8", "s8": "u8",
+}  # fmt: skip
 PROMOTION = 256
 """Bytes that the L2 cache fetches at least for a tensor copy."""
 
@@ -126,10 +138,11 @@ class Plan:
 
 
 def matmul(
-    device: Device, c: Matrix, a: Matrix, b: Matrix, alpha: float = 1.0, beta: float = 0.0
-) -> None:
+    device: Device, c: Matrix, a: Matrix, b: Matrix, alpha: float = 1.0, beta: float = 0.0,
+    *, accumulate: Accumulate = "native",
+) -> None:  # fmt: skip
     """C = alpha A B + beta C, once; with ``beta = 0``, C is not read."""
-    plan(device, c, a, b, alpha, beta)()
+    plan(device, c, a, b, alpha, beta, accumulate=accumulate)()
 
 
 def plan(
@@ -140,15 +153,18 @@ def plan(
     alpha: float = 1.0,
     beta: float = 0.0,
     *,
+    accumulate: Accumulate = "native",
     tiling: Tiling | Narrow | None = None,
     stream: Any = None,
 ) -> Plan:
     """Choose kernels, make workspace and tensor maps, and prepare the launches.
 
-    A is [M, K], B [K, N] and C [M, N], each with either stride 1, and any other stride and base.
-    `tiling` gives tile, stages, cluster and order, if they shall not be chosen; types, layouts and
-    the way of storing are always those of the matrices. Raises ``ValueError`` for shapes that do
-    not match.
+    A is [M, K], B [K, N] and C [M, N], each with either stride 1, and any other stride and base;
+    which types go together is :class:`ptxgemm.tiling.Tiling`'s to say. What tensor copies cannot
+    take as it lies, and elements of other than 16 bits that lie along M or N, are copied into
+    workspace by a launch before. `accumulate` is as in a tiling; `tiling` gives tile, stages,
+    cluster and order, if they shall not be chosen; types, layouts and the way of storing are always
+    those of the matrices. Raises ``ValueError`` for shapes and types that do not match.
     """
     if (a.rows, b.columns, a.columns) != (c.rows, c.columns, b.rows):
         raise ValueError(
@@ -156,14 +172,22 @@ def plan(
         )
     scaled = (alpha, beta) != (1.0, 0.0)
     if isinstance(tiling, Narrow):
+        if accumulate != "native":
+            raise ValueError(f'a narrow product has "native" sums, no {accumulate} ones')
         c, a, b = narrowing.turned(c, a, b)
         made: Tiling | Narrow = narrowing.fitted(tiling, c, a, b, scaled)
     else:
         if c.along == "rows":
             c, a, b = c.transposed, b.transposed, a.transposed
-        made = configure(device.sm_count, c, a, b, scaled=scaled, tiling=tiling)
+        made = configure(
+            device.sm_count, c, a, b, scaled=scaled, accumulate=accumulate, tiling=tiling
+        )
     workspace: list[Array] = []
     launches: list[Callable[[], None]] = []
+    if _turns(a, "columns"):
+        a = _turn(device, a, workspace, launches, stream)
+    if _turns(b, "rows"):
+        b = _turn(device, b, workspace, launches, stream)
     odd = [one for one in (a, b) if not one.fits_tensor_copies]
     if odd:
         padded = dict(zip(odd, _pad(device, odd, workspace, launches, stream), strict=True))
@@ -176,21 +200,32 @@ def plan(
 
 
 def configure(
-    sm_count: int, c: Matrix, a: Matrix, b: Matrix, *, scaled: bool, tiling: Tiling | None = None
-) -> Tiling:
+    sm_count: int, c: Matrix, a: Matrix, b: Matrix, *, scaled: bool,
+    accumulate: Accumulate = "native", tiling: Tiling | None = None,
+) -> Tiling:  # fmt: skip
     """The kernel for a row-major C = A B: its tiles from `tiling` or chosen, the rest as A, B and C
     lie.
     """
-    made = choose.tiling(sm_count, c.rows, c.columns, a.columns) if tiling is None else tiling
+    made = tiling
+    if made is None:
+        depth = -(-a.columns * a.bytes // 2)
+        candidates = choose.PROMOTED if accumulate == "promoted" else choose.CANDIDATES
+        made = choose.tiling(sm_count, c.rows, c.columns, depth, candidates)
+    by_lines = made.tile_n * c.bytes % LINE_BYTES == 0 and c.fits_tensor_stores
     return replace(
         made, a=a.element, b=b.element, out=c.element, a_major=_major(a, "columns"),
-        b_major=_major(b, "rows"), store="tensor" if c.fits_tensor_stores else "words",
-        scaled=scaled,
+        b_major=_major(b, "rows"), store="tensor" if by_lines else "units", scaled=scaled,
+        accumulate=accumulate,
     )  # fmt: skip
 
 
 def _major(matrix: Matrix, along_k: str) -> Major:
-    return "k" if matrix.along == along_k else "mn"
+    return "mn" if matrix.bytes == 2 and matrix.along != along_k else "k"
+
+
+def _turns(matrix: Matrix, along_k: str) -> bool:
+    """Whether a matrix is to be transposed: wgmma reads 16-bit elements alone along M or N."""
+    return matrix.bytes != 2 and matrix.along != along_k
 
 
 def _product(
@@ -235,6 +270,30 @@ def _loaded(device: Device, kernel: Callable[[Any], Kernel], argument: Any) -> L
     """A kernel on a device, built once."""
     built = kernel(argument)
     return device.load(Module(built))[built.name]
+
+
+def _turn(
+    device: Device,
+    matrix: Matrix,
+    workspace: list[Array],
+    launches: list[Callable[[], None]],
+    stream: Any,
+) -> Matrix:
+    """Have a matrix copied to lines in the other direction, padded as :func:`_pad` does."""
+    count, length, pitch = matrix.lines
+    pitch_bytes = -(-count * matrix.bytes // LINE_BYTES) * LINE_BYTES
+    room = device.empty((length, pitch_bytes), np.uint8)
+    workspace.append(room)
+    args = {
+        "source": matrix.address, "target": room.pointer, "lines": count, "length": length,
+        "pitch": pitch * matrix.bytes, "target_pitch": pitch_bytes,
+    }  # fmt: skip
+    kernel = _loaded(device, turning.turn, matrix.bytes)
+    grid = turning.grid(count, length, matrix.bytes)
+    launches.append(kernel.prepare(grid, turning.THREADS, args, stream=stream))
+    own = pitch_bytes // matrix.bytes
+    strides = (1, own) if matrix.along == "columns" else (own, 1)
+    return replace(matrix, address=room.pointer, row_stride=strides[0], column_stride=strides[1])
 
 
 def _pad(

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 
 from ptx.builder import Kernel
 from ptx.ir import Addr, Reg
+from ptxgemm import rounding
 from ptxgemm.tiling import ATOM_BYTES, LINE_BYTES, ROWS, WARPGROUP, Tiling
+
+UNIT = 16
+"""Bytes of the widest store."""
 
 
 @dataclass(frozen=True)
@@ -48,20 +52,22 @@ def writer(k: Kernel, tiling: Tiling, warpgroup: Reg, thread: Reg, staging: Reg)
     """What can be computed before the first tile; `warpgroup` counts from 0."""
     own = k.mad.lo.u32(warpgroup, tiling.staging_bytes // 2, staging)
     lane, warp = thread & 31, thread >> 5
-    if tiling.out_bytes == 2:
+    by_matrix = tiling.store == "tensor" and tiling.out_bytes == 2
+    if by_matrix:
         # stmatrix x4: lanes 0 to 15 point to 16 rows of 8 columns, lanes 16 to 31 to the next 8.
-        row, unit, inside = k.mad.lo.u32(warp, 16, lane & 15), lane >> 4, None
+        row, inside, units = k.mad.lo.u32(warp, 16, lane & 15), (lane >> 4) * UNIT, 4
     else:
-        row, unit = k.mad.lo.u32(warp, 16, lane >> 2), (lane >> 1) & 1
-        inside = (lane & 1) * 8
-    start = k.mad.lo.u32(row, tiling.staging_pitch, own)
-    if inside is not None:
-        start = start + inside
+        # Two neighbouring columns of each 8.
+        row, inside = k.mad.lo.u32(warp, 16, lane >> 2), (lane & 3) * (2 * tiling.out_bytes)
+        units = 4 if tiling.out_bytes > 1 else 8
     if tiling.store == "tensor":
-        swizzle = row & 7
-        slots = tuple(k.mad.lo.u32((unit + 2 * u) ^ swizzle, 16, start) for u in range(4))
+        start, swizzle = k.mad.lo.u32(row, LINE_BYTES, own), (row & 7) << 4
+        step = LINE_BYTES // units
+        slots = tuple(
+            start + ((inside + step * u if u else inside) ^ swizzle) for u in range(units)
+        )
     else:
-        slots = (k.mad.lo.u32(unit, 16, start),)
+        slots = (k.mad.lo.u32(row, tiling.staging_pitch, own) + inside,)
     return Writer(thread, k.setp.eq.u32(thread, 0), own, k.add.u32(warpgroup, 1), slots)
 
 
@@ -74,20 +80,21 @@ def write(
     for block in range(tiling.rows // ROWS):
         part = sums[block * each : (block + 1) * each]
         first = row + ROWS * block if block else row
-        if target.alpha is not None and target.beta is not None:
-            _scale(k, target, writer, part, first, column)
-        if tiling.store == "words" and tiling.out_bytes == 4:
-            for value, inside, at in _elements(k, target, writer, part, first, column):
-                with k.when(inside):
-                    k.st.global_.b32(at, value)
-            continue
-        for left in range(0, tiling.tile_n, tiling.staged_columns):
-            count = min(tiling.staged_columns, tiling.tile_n - left)
-            staged = part[left // 2 : (left + count) // 2]
+        count = len(part) * tiling.staged_columns // tiling.tile_n
+        for number in range(tiling.tile_n // tiling.staged_columns):
+            held = part[number * count : (number + 1) * count]
+            place = column + number * tiling.staged_columns if number else column
+            if tiling.by_way_of_floats:
+                held = rounding.floats(k, tiling.sum, held)
+            if target.alpha is not None and target.beta is not None:
+                _scale(k, target, writer, held, first, place)
+            if not tiling.holds_pairs:
+                integers = tiling.sum == "s32" and not tiling.by_way_of_floats
+                held = rounding.stored(k, tiling.out, held, integers=integers)
             if tiling.store == "tensor":
-                _write_tensor(k, target, writer, staged, first, column + left)
+                _write_tensor(k, target, writer, held, first, place)
             else:
-                _write_words(k, target, writer, staged, first, column + left)
+                _write_units(k, target, writer, held, first, place)
 
 
 def finish(k: Kernel, tiling: Tiling, writer: Writer) -> None:
@@ -101,17 +108,18 @@ def finish(k: Kernel, tiling: Tiling, writer: Writer) -> None:
 
 
 def _write_tensor(
-    k: Kernel, target: Target, writer: Writer, part: Sequence[Reg], row: Reg, column: Reg
+    k: Kernel, target: Target, writer: Writer, held: Sequence[Reg], row: Reg, column: Reg
 ) -> None:
     """Stage up to two lines of columns and let the copy engine store them."""
     tiling = target.tiling
     columns = LINE_BYTES // tiling.out_bytes
+    lines = tiling.staged_columns // columns
     with k.when(writer.lead):
         k.cp.async_.bulk.wait_group.read(0)
     k.bar.sync(writer.barrier, WARPGROUP)
-    lines = len(part) * 2 // columns
+    each = len(held) // lines
     for line in range(lines):
-        values = part[line * columns // 2 : (line + 1) * columns // 2]
+        values = held[line * each : (line + 1) * each]
         _stage_line(k, tiling, writer, values, line * ROWS * LINE_BYTES)
     k.fence.proxy.async_.shared__cta()
     k.bar.sync(writer.barrier, WARPGROUP)
@@ -126,81 +134,116 @@ def _write_tensor(
 
 
 def _stage_line(
-    k: Kernel, tiling: Tiling, writer: Writer, values: Sequence[Reg], offset: int
+    k: Kernel, tiling: Tiling, writer: Writer, held: Sequence[Reg], offset: int
 ) -> None:
     """64 rows of 128 bytes, swizzled as the copy engine reads them."""
-    if tiling.out_bytes == 2:
-        for u, slot in enumerate(writer.slots):
-            packed = _packed(k, tiling.out, values[8 * u : 8 * u + 8])
-            k.stmatrix.sync.aligned.m8n8.x4.shared.b16(Addr(slot, offset), packed)
-        return
     for u, slot in enumerate(writer.slots):
-        a, b, c, d = values[4 * u : 4 * u + 4]
-        k.st.shared.v2.b32(Addr(slot, offset), (a, b))
-        k.st.shared.v2.b32(Addr(slot, offset + ATOM_BYTES), (c, d))
+        upper, lower = Addr(slot, offset), Addr(slot, offset + ATOM_BYTES)
+        if tiling.out_bytes == 4:
+            a, b, c, d = held[4 * u : 4 * u + 4]
+            k.st.shared.v2.b32(upper, (a, b))
+            k.st.shared.v2.b32(lower, (c, d))
+        elif tiling.out_bytes == 2:
+            k.stmatrix.sync.aligned.m8n8.x4.shared.b16(upper, held[4 * u : 4 * u + 4])
+        else:
+            for number, value in enumerate(held[4 * u : 4 * u + 4]):
+                block, below = divmod(number, 2)
+                at = lower if below else upper
+                k.st.shared.b16(Addr(at.base, at.offset + 8 * block), value)
 
 
-def _packed(k: Kernel, out: str, values: Sequence[Reg]) -> list[Reg]:
-    """Pairs of neighbouring columns in one register each, the left one in the low half."""
-    return [k.op(f"cvt.rn.{out}x2.f32", values[i + 1], values[i]) for i in range(0, len(values), 2)]
+# ---------------------------------------------------------------- units of 16 bytes
 
 
-# ---------------------------------------------------------------- words
-
-
-def _write_words(
-    k: Kernel, target: Target, writer: Writer, part: Sequence[Reg], row: Reg, column: Reg
+def _write_units(
+    k: Kernel, target: Target, writer: Writer, held: Sequence[Reg], row: Reg, column: Reg
 ) -> None:
-    """Stage 16-bit columns, then let each warp store its 16 rows, 32 words of 4 bytes at a time.
-
-    Where a row starts in the middle of a word, its words hold the columns 2i - 1 and 2i.
+    """Stage each row as it lies in the units of memory, then let each half of a warp store its 8
+    rows: whole units at once, the elements in the units at both ends one by one.
     """
-    columns = len(part) * 2
-    pitch = target.tiling.staging_pitch
+    tiling = target.tiling
+    size, pitch = tiling.out_bytes, tiling.staging_pitch
     lane, warp = writer.thread & 31, writer.thread >> 5
     k.bar.warp.sync(0xFFFFFFFF)
-    for u in range(columns // 16):
-        packed = _packed(k, target.tiling.out, part[8 * u : 8 * u + 8])
-        k.stmatrix.sync.aligned.m8n8.x4.shared.b16(Addr(writer.slots[0], 32 * u), packed)
+    _stage_rows(k, target, writer, held, row, column)
     k.bar.warp.sync(0xFFFFFFFF)
 
+    half, unit = lane >> 4, (lane & 15) * UNIT
+    first = k.mad.lo.u32(warp, 16, row)
+    own, source = first + half, k.mad.lo.u32(k.mad.lo.u32(warp, 16, half), pitch, writer.staging)
+    at = _address(k, target, own, column)
+    step = k.mul.wide.u32(target.pitch, 2 * size)
     # What is left decides, not the clamped limit: of `min(max(left, 0), 64) == 64` ptxas 13.0 makes
     # one VIMNMX.RELU with both predicates in one register, which says the opposite.
-    first = k.mad.lo.u32(warp, 16, row)
     columns_left, rows_left = k.sub.s32(target.n, column), k.sub.s32(target.m, first)
-    limit, rows = _clamped(k, columns_left, columns), _clamped(k, rows_left, 16)
-    source = k.mad.lo.u32(warp, 16 * pitch, writer.staging)
-    at = _address(k, target, first, column)
-    step = k.mul.wide.u32(target.pitch, 2)
-    low, high = k.mov.b16(0), k.mov.b16(0)
-    last = k.and_.pred(k.setp.eq.u32(lane, 0), k.setp.ge.s32(columns_left, columns))
-    with k.branch(k.setp.gt.s32(rows_left, 0)), k.loop(0, rows, name="rows"):
-        odd = (k.cvt.u32.u64(at) >> 1) & 1
-        element = lane * 2 - odd
-        word = at + k.mul.wide.s32(element, 2)
-        staged = k.mad.lo.u32(element, 2, source)
-        for i in range(columns // 64):
-            place = element + 64 * i if i else element
-            has_low, has_high = k.setp.lt.u32(place, limit), k.setp.lt.u32(place + 1, limit)
-            both = has_low & has_high
-            with k.when(has_low):
-                k.ld.shared.b16(Addr(staged, 128 * i), out=low)
-            with k.when(has_high):
-                k.ld.shared.b16(Addr(staged, 128 * i + 2), out=high)
-            packed = k.mov.b32((low, high))
-            only_low, only_high = has_low ^ both, has_high ^ both
-            with k.when(both):
-                k.st.global_.b32(Addr(word, 128 * i), packed)
-            with k.when(only_low):
-                k.st.global_.b16(Addr(word, 128 * i), low)
-            with k.when(only_high):
-                k.st.global_.b16(Addr(word, 128 * i + 2), high)
-        rest = last & k.setp.eq.u32(odd, 1)
-        with k.when(rest):
-            k.ld.shared.b16(Addr(source, 2 * columns - 2), out=low)
-            k.st.global_.b16(Addr(at, 2 * columns - 2), low)
-        k.add.u32(source, pitch, out=source)
+    row_bytes = _clamped(k, columns_left, tiling.staged_columns) * size
+    turns = (_clamped(k, rows_left, 16) + 1) >> 1
+    words = k.reg("b32", 4)
+    with k.branch(k.setp.gt.s32(rows_left, 0)), k.loop(0, turns, name="rows"):
+        # The row lies from byte `start` to `end` of the units that it touches.
+        start = k.cvt.u32.u64(at) & (UNIT - 1)
+        exists = k.setp.lt.u32(own, target.m)
+        end = start + k.selp.b32(row_bytes, 0, exists)
+        units = k.and_.b64(at, -UNIT)
+        whole = k.setp.ge.u32(unit, start) & k.setp.le.u32(unit + UNIT, end)
+        staged, to = source + unit, units + k.cvt.u64.u32(unit)
+        with k.when(whole):
+            k.ld.shared.v4.b32(staged, out=words)
+            k.st.global_.v4.b32(to, words)
+        _write_ends(k, size, lane, source, units, start, end)
+        k.add.u32(own, 2, out=own)
+        k.add.u32(source, 2 * pitch, out=source)
         k.add.s64(at, step, out=at)
+
+
+def _stage_rows(
+    k: Kernel, target: Target, writer: Writer, held: Sequence[Reg], row: Reg, column: Reg
+) -> None:
+    """A thread's elements of rows g and g + 8, in a line each."""
+    tiling = target.tiling
+    lane, warp = writer.thread & 31, writer.thread >> 5
+    upper = k.mad.lo.u32(warp, 16, row + (lane >> 2))
+    each = 2 if tiling.out_bytes == 4 else 1  # registers of two neighbouring columns
+    store = f"st.shared.b{8 * tiling.out_bytes}"
+    for number in range(2):
+        at = _address(k, target, upper + 8 * number if number else upper, column)
+        slot = writer.slots[0] + (k.cvt.u32.u64(at) & (UNIT - 1))
+        for index in range(number * each, len(held), 2 * each):
+            block = index // (2 * each)
+            elements = [
+                part
+                for one in held[index : index + each]
+                for part in rounding.parts(k, tiling.out, one)
+            ]
+            for place, element in enumerate(elements):
+                offset = 8 * number * tiling.staging_pitch
+                offset += (8 * block + place) * tiling.out_bytes
+                k.op(store, Addr(slot, offset), element)
+
+
+def _write_ends(
+    k: Kernel, size: int, lane: Reg, source: Reg, units: Reg, start: Reg, end: Reg
+) -> None:
+    """The elements of a row in its first unit and in its last, where these are not whole."""
+    each = UNIT // size
+    last = k.and_.b32(end, -UNIT)
+    # Of a row within one unit, that unit is the last one.
+    first_exists = k.setp.ne.u32(start, 0) & k.setp.ne.u32(last, 0)
+    first_end = k.selp.b32(UNIT, 0, first_exists)
+    element = k.reg("b16" if size < 4 else "b32")
+    for number in range(max(1, 2 * each // 16)):
+        own = (lane & 15) + 16 * number if number else lane & 15
+        in_last = k.setp.ge.u32(own, each)
+        inside = (own & (each - 1)) * size
+        place = k.selp.b32(last + inside, inside, in_last)
+        limit = k.selp.b32(end, first_end, in_last)
+        written = k.setp.ge.u32(place, start) & k.setp.lt.u32(place, limit)
+        if 2 * each < 16:
+            written = written & k.setp.lt.u32(own, 2 * each)
+        staged, to = source + place, units + k.cvt.u64.u32(place)
+        with k.when(written):
+            k.op(f"ld.shared.b{8 * size}", staged, out=element)
+            k.op(f"st.global.b{8 * size}", to, element)
 
 
 def _clamped(k: Kernel, value: Reg, limit: int) -> Reg:
@@ -209,7 +252,7 @@ def _clamped(k: Kernel, value: Reg, limit: int) -> Reg:
     return clamped
 
 
-# ---------------------------------------------------------------- single elements
+# ---------------------------------------------------------------- alpha and beta
 
 
 def _scale(
@@ -218,18 +261,11 @@ def _scale(
     """alpha times the sums, plus beta times C; where beta is 0, C is not read."""
     for value in part:
         k.mul.rn.f32(value, target.alpha, out=value)
-    out = target.tiling.out
-    old = k.mov.b16(0) if target.tiling.out_bytes == 2 else k.mov.f32(0.0)
     with k.branch(k.setp.neu.f32(target.beta, 0.0)):
         for value, inside, at in _elements(k, target, writer, part, row, column):
+            old = rounding.load(k, target.tiling.out, at, inside)
             with k.when(inside):
-                if out == "f32":
-                    k.ld.global_.f32(at, out=old)
-                else:
-                    k.ld.global_.b16(at, out=old)
-            wide = old if out == "f32" else k.op(f"cvt.f32.{out}", old)
-            with k.when(inside):
-                k.fma.rn.f32(target.beta, wide, value, out=value)
+                k.fma.rn.f32(target.beta, old, value, out=value)
 
 
 def _elements(

@@ -41,10 +41,16 @@ ELEMENTS = {
     "s8": Element(1, "s32", "u8"),
     "u8": Element(1, "s32", "u8"),
 }
-OUT_BYTES = {"bf16": 2, "f16": 2, "f32": 4, "s32": 4}
+OUT_BYTES = {"bf16": 2, "f16": 2, "f32": 4, "e4m3": 1, "e5m2": 1, "s32": 4, "s8": 1}
+FLOATS = ("bf16", "f16", "f32", "e4m3", "e5m2")
+OUTS = {"f32": FLOATS, "f16": FLOATS, "s32": ("s32", "s8", "bf16", "f16", "f32")}
+"""By the sums' type, what C may be. All is rounded to nearest even; 8-bit types saturate, the other
+floats overflow to infinity. From integers come ``s32`` as it is and ``s8`` saturated, and the other
+types, and whatever is scaled, by way of float32."""
 
 Major = Literal["k", "mn"]
-Store = Literal["tensor", "words"]
+Store = Literal["tensor", "units"]
+Accumulate = Literal["native", "half", "promoted"]
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,11 @@ class Tiling:
     """``"mn"``: B is [K, N], row-major; ``"k"``: it is stored as [N, K]."""
     store: Store = "tensor"
     """``"tensor"``: by tensor copies, for a C whose base, pitch and rows are multiples of 16 bytes;
-    ``"words"``: by words of 4 bytes, for any C."""
+    ``"units"``: by aligned units of 16 bytes and what is left at the ends of rows, for any C."""
+    accumulate: Accumulate = "native"
+    """``"native"``: sums stay in the tensor core: in float32, for 8-bit floats with 14 bits;
+    ``"half"``: in float16, of f16 alone; ``"promoted"``: those of 128 elements of K of 8-bit floats
+    are added up in float32."""
     scaled: bool = False
     """Whether there are alpha and beta; else C = A B."""
 
@@ -84,13 +94,13 @@ class Tiling:
         if self.tile_m % rows or self.tile_m < rows:
             who = "one warpgroup has" if self.alternate else "two warpgroups have"
             raise ValueError(f"tile_m is {self.tile_m}; {who} multiples of {rows} rows")
-        line = LINE_BYTES // min(OUT_BYTES[self.out], 2)
+        line = max(ROWS, LINE_BYTES // self.out_bytes) if self.store == "tensor" else ROWS
         if self.tile_n % line or not line <= self.tile_n <= 256:
             raise ValueError(f"tile_n is {self.tile_n}; expected a multiple of {line} up to 256")
-        if self.sums > SUMS_LIMIT:
+        if self.accumulators > SUMS_LIMIT:
             raise ValueError(
-                f"{self.rows} x {self.tile_n} sums of a warpgroup are {self.sums} in each thread; "
-                f"there are registers for {SUMS_LIMIT}"
+                f"{self.rows} x {self.tile_n} sums of a warpgroup take {self.accumulators} "
+                f"registers of each thread; there are {SUMS_LIMIT}"
             )
         if self.cluster not in (1, 2, 4):
             raise ValueError(f"cluster is {self.cluster}; expected 1, 2 or 4")
@@ -111,17 +121,25 @@ class Tiling:
         for name, value, known in (
             ("a", self.a, tuple(ELEMENTS)), ("b", self.b, tuple(ELEMENTS)),
             ("out", self.out, tuple(OUT_BYTES)), ("a_major", self.a_major, ("k", "mn")),
-            ("b_major", self.b_major, ("k", "mn")), ("store", self.store, ("tensor", "words")),
+            ("b_major", self.b_major, ("k", "mn")), ("store", self.store, ("tensor", "units")),
+            ("accumulate", self.accumulate, ("native", "half", "promoted")),
         ):  # fmt: skip
             if value not in known:
                 raise ValueError(f"{name} is {value!r}; expected {', '.join(known)}")
         pairs = ({"e4m3", "e5m2"}, {"s8", "u8"})
         if self.a != self.b and {self.a, self.b} not in pairs:
             raise ValueError(f"wgmma multiplies no {self.a} by {self.b}")
-        if (self.element.sum == "s32") != (self.out == "s32"):
-            raise ValueError(f"sums of {self.a} are {self.element.sum}; out is {self.out}")
+        if self.accumulate == "half" and self.a != "f16":
+            raise ValueError(f"sums of {self.a} are not kept in f16")
+        if self.accumulate == "promoted" and self.a not in ("e4m3", "e5m2"):
+            raise ValueError(f"sums of {self.a} need no promotion: it is for e4m3 and e5m2")
+        if self.out not in OUTS[self.sum]:
+            raise ValueError(
+                f"sums of {self.a} are {self.sum} and become {', '.join(OUTS[self.sum])}; out is "
+                f"{self.out}"
+            )
         if self.out == "s32" and self.scaled:
-            raise ValueError("alpha and beta are for sums of floating point")
+            raise ValueError("alpha and beta are for what is written as floating point or as s8")
         for name, major in (("a_major", self.a_major), ("b_major", self.b_major)):
             if major == "mn" and self.element.bytes != 2:
                 raise ValueError(f'{name} is "mn"; wgmma takes {self.a} along K only')
@@ -133,6 +151,23 @@ class Tiling:
         return ELEMENTS[self.a]
 
     @property
+    def sum(self) -> str:
+        """The type of the tensor core's sums."""
+        return "f16" if self.accumulate == "half" else self.element.sum
+
+    @property
+    def by_way_of_floats(self) -> bool:
+        """Whether sums become float32 before they are rounded."""
+        if self.sum == "s32":
+            return self.out not in ("s32", "s8") or self.scaled
+        return not self.holds_pairs
+
+    @property
+    def holds_pairs(self) -> bool:
+        """Whether sums lie in registers as C does, two in each."""
+        return self.sum == self.out == "f16" and not self.scaled
+
+    @property
     def out_bytes(self) -> int:
         return OUT_BYTES[self.out]
 
@@ -141,7 +176,7 @@ class Tiling:
         """The wgmma, as PTX spells it."""
         depth = 32 // self.element.bytes
         shape = f"m{ROWS}n{self.tile_n}k{depth}"
-        return f"wgmma.mma_async.sync.aligned.{shape}.{self.element.sum}.{self.a}.{self.b}"
+        return f"wgmma.mma_async.sync.aligned.{shape}.{self.sum}.{self.a}.{self.b}"
 
     # ------------------------------------------------------------ threads
 
@@ -156,8 +191,13 @@ class Tiling:
 
     @property
     def sums(self) -> int:
-        """Accumulators in each thread."""
-        return self.rows * self.tile_n // WARPGROUP
+        """Registers of each thread that the tensor core adds to; of float16, two sums in each."""
+        return self.rows * self.tile_n // WARPGROUP // (2 if self.sum == "f16" else 1)
+
+    @property
+    def accumulators(self) -> int:
+        """Registers of each thread for sums; promoted ones lie beside the tensor core's."""
+        return self.sums * (2 if self.accumulate == "promoted" else 1)
 
     # ------------------------------------------------------------ shared memory
 
@@ -185,8 +225,9 @@ class Tiling:
 
     @property
     def staging_pitch(self) -> int:
-        """Bytes from one staged row to the next. What tensor copies read is swizzled; else a pitch
-        of an odd number of 16-byte units keeps stmatrix free of bank conflicts.
+        """Bytes from one staged row to the next. What tensor copies read is swizzled; else 16 more
+        than a row has: a row starts where it lies in its unit of memory, and neighbouring rows
+        start in different banks.
         """
         if self.store == "tensor":
             return LINE_BYTES
@@ -197,7 +238,7 @@ class Tiling:
         """Of both warpgroups together."""
         if self.store == "tensor":
             return 2 * ROWS * self.staged_columns * self.out_bytes
-        return 2 * ROWS * self.staging_pitch if self.out_bytes == 2 else 0
+        return 2 * ROWS * self.staging_pitch
 
     @property
     def shared_bytes(self) -> int:

@@ -161,6 +161,9 @@ class Consumer:
     emptied: tuple[Reg, ...]
     """The first "empty" mbarrier of each CTA in the cluster."""
     sums: tuple[Reg, ...]
+    """What the tensor core adds to."""
+    promoted: tuple[Reg, ...]
+    """What these are added to after each K step, if they are promoted."""
     a: Reg
     """Descriptors of its rows of A, and of B, in the first stage."""
     b: Reg
@@ -178,14 +181,15 @@ def _consume(k: Kernel, work: Work, target: store.Target, number: Reg, thread: R
         turns = rings.turns(k, work.turns, number)
         first, step = k.mad.lo.u32(number, step, first), step * 2
         rings.skip(k, work.ring, cursor, number * work.steps)
+    multiply = _multiply_promoted if consumer.promoted else _multiply
     with schedules.tiles(k, order, first, step, "tile") as index:
-        _multiply(k, work, consumer, cursor, turns)
+        multiply(k, work, consumer, cursor, turns)
         if turns is not None:
             rings.skip(k, work.ring, cursor, work.steps)
         row, column = schedules.corner(k, order, index)
         if not tiling.alternate:
             row = k.mad.lo.u32(number, tiling.rows, row)
-        store.write(k, target, writer, consumer.sums, row, column)
+        store.write(k, target, writer, consumer.promoted or consumer.sums, row, column)
     store.finish(k, tiling, writer)
 
 
@@ -203,7 +207,9 @@ def _consumer(k: Kernel, work: Work, number: Reg, lead: Reg) -> Consumer:
         k.or_.b64(k.cvt.u64.u32(address >> 4), operand.descriptor)
         for address, operand in ((own, work.a), (start + tiling.a_bytes, work.b))
     )
-    return Consumer(number, lead, emptied, k.reg(tiling.element.sum, tiling.sums), a, b)
+    sums = k.reg({"f16": "f16x2", "s32": "b32"}.get(tiling.sum, tiling.sum), tiling.sums)
+    promoted = k.reg("f32", tiling.sums) if tiling.accumulate == "promoted" else ()
+    return Consumer(number, lead, emptied, sums, promoted, a, b)
 
 
 def _multiply(
@@ -232,12 +238,37 @@ def _multiply(
     _release(k, tiling, consumer, before, consumer.lead)
 
 
+def _multiply_promoted(
+    k: Kernel, work: Work, consumer: Consumer, cursor: Cursor, turns: Turns | None
+) -> None:
+    """:func:`_multiply` where the sums of each K step, which is 128 elements of 8 bits, are added
+    to others in float32. The tensor core waits for this unless the other warpgroup has work for it.
+    """
+    tiling, ring = work.tiling, work.ring
+    for total in consumer.promoted:
+        k.mov.f32(0.0, out=total)
+    if turns is not None:
+        rings.take(k, turns)
+    never = k.setp.ne.u32(work.steps, work.steps)
+    with k.loop(0, work.steps, name="main"):
+        rings.wait(k, rings.barrier(k, ring.full, cursor.stage), cursor.parity)
+        offset = k.cvt.u64.u32(cursor.stage * (tiling.stage_bytes >> 4))
+        _issue(k, work, consumer, consumer.a + offset, consumer.b + offset, never)
+        k.wgmma.wait_group.sync.aligned(0)
+        _release(k, tiling, consumer, cursor.stage, consumer.lead)
+        rings.advance(k, ring, cursor)
+        for total, part in zip(consumer.promoted, consumer.sums, strict=True):
+            k.add.rn.f32(total, part, out=total)
+    if turns is not None:
+        rings.pass_on(k, turns, consumer.lead)
+
+
 def _issue(k: Kernel, work: Work, consumer: Consumer, a: Reg, b: Reg, later: Reg) -> None:
-    """The wgmmas of a K step; the first of a tile overwrite the sums instead of adding to them."""
+    """The wgmmas of a K step; where not `later`, the first overwrite the sums instead of adding."""
     tiling = work.tiling
     always = k.setp.eq.u32(work.steps, work.steps)
     each = tiling.sums * ROWS // tiling.rows
-    signs = () if tiling.element.sum == "s32" else (1, 1)
+    signs = () if tiling.sum == "s32" else (1, 1)
     k.wgmma.fence.sync.aligned()
     for part in range(4):
         b_part = k.add.s64(b, part * work.b.step) if part else b

@@ -36,18 +36,33 @@ def test_the_numbers_of_a_tile() -> None:
         ({"tile_m": 96, "alternate": True}, "one warpgroup has multiples of 64 rows"),
         ({"tile_n": 96}, "tile_n is 96; expected a multiple of 64 up to 256"),
         ({"tile_n": 320}, "tile_n is 320; expected a multiple of 64 up to 256"),
-        ({"tile_m": 256}, "128 x 256 sums of a warpgroup are 256 in each thread; .* for 128"),
-        ({"alternate": True}, "128 x 256 sums of a warpgroup are 256 in each thread"),
+        ({"tile_m": 256}, "128 x 256 sums of a warpgroup take 256 registers of each .* 128"),
+        ({"alternate": True}, "128 x 256 sums of a warpgroup take 256 registers"),
         ({"cluster": 3}, "cluster is 3; expected 1, 2 or 4"),
         ({"tile_n": 64, "cluster": 2}, "64 / 2; each CTA loads a multiple of 64 columns"),
         ({"stages": 5}, "5 stages of 49152 bytes and 32768 for C are 278528; a CTA has 231424"),
         ({"stages": 1}, "stages is 1 and group 16; at least 2 and 1"),
         ({"a": "f64"}, "a is 'f64'; expected bf16, f16"),
         ({"a": "f16"}, "wgmma multiplies no f16 by bf16"),
-        ({"out": "s32"}, "sums of bf16 are f32; out is s32"),
-        ({"a": "s8", "b": "s8", "out": "s32", "scaled": True}, "alpha and beta are for sums of fl"),
+        ({"out": "s32"}, "sums of bf16 are f32 and become bf16, f16, f32, .*; out is s32"),
+        ({"out": "s8"}, "sums of bf16 are f32 and become bf16, f16, f32, .*; out is s8"),
+        (
+            {"a": "s8", "b": "s8", "b_major": "k", "out": "e4m3"},
+            "sums of s8 are s32 and become s32",
+        ),
+        ({"accumulate": "half"}, "sums of bf16 are not kept in f16"),
+        ({"accumulate": "promoted"}, "sums of bf16 need no promotion: it is for e4m3 and e5m2"),
+        (
+            {"accumulate": "promoted", "a": "e4m3", "b": "e4m3", "b_major": "k"},
+            "64 x 256 sums of a warpgroup take 256 registers",
+        ),
+        (
+            {"out": "s8", "a": "s8", "b": "s8", "b_major": "k", "tile_n": 192},
+            "tile_n is 192; expected a multiple of 128 up to 256",
+        ),
+        ({"a": "s8", "b": "s8", "out": "s32", "scaled": True}, "alpha and beta are for what is"),
         ({"a": "tf32", "b": "tf32"}, 'b_major is "mn"; wgmma takes tf32 along K only'),
-        ({"store": "lines"}, "store is 'lines'; expected tensor, words"),
+        ({"store": "lines"}, "store is 'lines'; expected tensor, units"),
     ],
 )
 def test_a_tiling_that_cannot_be_says_why(change: dict[str, Any], message: str) -> None:
@@ -57,7 +72,7 @@ def test_a_tiling_that_cannot_be_says_why(change: dict[str, Any], message: str) 
 
 def test_every_candidate_takes_every_way_of_storing() -> None:
     for candidate in choose.CANDIDATES:
-        for store in ("tensor", "words"):
+        for store in ("tensor", "units"):
             for out in ("bf16", "f32"):
                 made = replace(candidate.tiling, store=store, out=out, scaled=True)
                 assert made.sums <= SUMS_LIMIT
@@ -156,5 +171,5 @@ def test_layouts_follow_from_the_matrices() -> None:
     assert (made.a_major, made.b_major, made.store) == ("k", "k", "tensor")
     made = configure(132, matrix(256, 511, 511), matrix(256, 96, 1, 256), matrix(96, 511, 512),
                      scaled=True, tiling=Tiling(128, 128, 4))  # fmt: skip
-    assert (made.a_major, made.b_major, made.store) == ("mn", "mn", "words")
+    assert (made.a_major, made.b_major, made.store) == ("mn", "mn", "units")
     assert (made.tile_m, made.tile_n, made.scaled) == (128, 128, True)

@@ -11,10 +11,11 @@ import pytest
 import ptx
 from ptxgemm import choose, hopper
 from ptxgemm.hopper import Matrix
-from ptxgemm.tiling import Tiling
+from ptxgemm.tiling import FLOATS, OUTS, Tiling
+from tests.gemm import hopper_products as whole
+from tests.gemm.hopper_products import LAYOUTS, PAIRS, Placed
 
 pytestmark = pytest.mark.gpu
-DTYPES: dict[str, Any] = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32}
 UNITS = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24}
 """Half the distance of neighbours, relative."""
 
@@ -25,26 +26,6 @@ def device() -> Any:
     if found.compute_capability[0] != 9:
         pytest.skip(f"{found.name} is no Hopper GPU")
     return found
-
-
-class Placed:
-    """A matrix inside an allocation whose other elements are 7."""
-
-    def __init__(self, device: Any, values: Any, kind: str, flip: bool, gap: int, base: int):
-        lines, length = values.shape[::-1] if flip else values.shape
-        self.pitch = length + gap
-        self.values, self.flip, self.base = values.astype(DTYPES[kind]), flip, base
-        flat = np.full(base + lines * self.pitch, 7, DTYPES[kind])
-        self.view(flat)[...] = self.values
-        self.flat, self.array = flat, device.array(flat)
-        strides = (1, self.pitch) if flip else (self.pitch, 1)
-        at = self.array.pointer + base * flat.itemsize
-        self.matrix = Matrix(at, *values.shape, *strides, kind)
-
-    def view(self, flat: Any) -> Any:
-        size = flat.itemsize
-        strides = (size, self.pitch * size) if self.flip else (self.pitch * size, size)
-        return np.lib.stride_tricks.as_strided(flat[self.base :], self.values.shape, strides)
 
 
 def check(
@@ -60,7 +41,7 @@ def check(
     plan = hopper.plan(device, c.matrix, a.matrix, b.matrix, alpha, beta, tiling=tiling)
     plan()
     flat = c.array.numpy()
-    got = c.view(flat).astype(np.float64)
+    got = c.taken(flat).astype(np.float64)
     wide_a, wide_b = a.values.astype(np.float64), b.values.astype(np.float64)
     exact, sizes = alpha * (wide_a @ wide_b), abs(alpha) * (abs(wide_a) @ abs(wide_b))
     if beta:
@@ -68,7 +49,7 @@ def check(
         exact, sizes = exact + beta * old, sizes + abs(beta * old)
     bound = UNITS[out] * abs(exact) + (k + 8) * 2.0**-23 * sizes
     assert (abs(got - exact) <= bound).all()
-    c.view(flat)[...] = c.values
+    c.put(flat, c.values)
     assert flat.tobytes() == c.flat.tobytes(), "memory around C was changed"
 
 
@@ -122,3 +103,38 @@ def test_nothing_beyond_k_is_used(device: Any) -> None:
         Matrix(right.pointer, 65, 64, 64, 1, "bf16"),
     )
     assert (c.numpy().astype("f4") == 65).all()
+
+
+# ---------------------------------------------------------------- all types, right to the bit
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("pair", PAIRS)
+def test_every_type_and_layout(device: Any, pair: str, layout: Any) -> None:
+    out = "s32" if pair[1] == "8" else "f32"
+    for shape in ((512, 512, 512), (261, 519, 203), (1, 1, 1), (7, 1000, 129)):
+        for gap in (0, 3):
+            for c_by_columns in (False, True):
+                flips = (*layout, c_by_columns)
+                whole.check(
+                    device, *shape, kinds=PAIRS[pair], out=out, flips=flips, gap=gap, base=gap
+                )
+
+
+@pytest.mark.parametrize(
+    ("pair", "out", "accumulate"),
+    [
+        *(("bf16", out, "native") for out in FLOATS),
+        *(("f16", out, "half") for out in FLOATS),
+        *(("e5m2", out, "promoted") for out in FLOATS),
+        *(("s8", out, "native") for out in OUTS["s32"]),
+    ],
+)
+def test_every_output(device: Any, pair: str, out: str, accumulate: str) -> None:
+    for m, n, gap, base in ((384, 512, 0, 0), (300, 301, 0, 0), (131, 63, 1, 3), (9, 1, 0, 1)):
+        for alpha, beta in ((1.0, 0.0), (8.0, 0.5), (-0.5, 0.0)):
+            if out != "s32" or (alpha, beta) == (1.0, 0.0):
+                whole.check(
+                    device, m, n, 72, kinds=PAIRS[pair], out=out, accumulate=accumulate, gap=gap,
+                    base=base, alpha=alpha, beta=beta,
+                )  # fmt: skip

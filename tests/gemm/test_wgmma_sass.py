@@ -12,6 +12,7 @@ from ptx import sass
 from ptx.errors import PtxError
 from ptx.toolchain import find_tool
 from ptxgemm.kernels.pad import pad
+from ptxgemm.kernels.turn import turn
 from ptxgemm.kernels.wgmma import gemm
 from ptxgemm.tiling import Tiling
 
@@ -21,13 +22,21 @@ KERNELS = {
     "256x128": Tiling(256, 128, group=8, a_major="mn", b_major="k"),
     "alternate": Tiling(128, 128, 6, alternate=True),
     "narrow": Tiling(128, 64, 8),
-    "words": Tiling(store="words", a="f16", b="f16", out="f16"),
+    "units": Tiling(store="units", a="f16", b="f16", out="f16"),
     "scaled": Tiling(scaled=True, out="f32", cluster=2),
+    "units f32": Tiling(store="units", out="f32"),
+    "half": Tiling(a="f16", b="f16", out="f16", accumulate="half"),
+    "half 256x256": Tiling(256, 256, 3, a="f16", b="f16", out="f32", accumulate="half"),
     "tf32": Tiling(a="tf32", b="tf32", out="f32", b_major="k"),
     "fp8": Tiling(a="e4m3", b="e5m2", b_major="k"),
+    "fp8 to fp8": Tiling(128, 128, 6, a="e5m2", b="e5m2", out="e5m2", b_major="k", alternate=True),
+    "promoted": Tiling(128, 128, 6, a="e4m3", b="e4m3", b_major="k", accumulate="promoted"),
     "int8": Tiling(a="s8", b="s8", out="s32", b_major="k"),
+    "int8 to int8": Tiling(a="u8", b="s8", out="s8", b_major="k"),
+    "int8 scaled": Tiling(a="s8", b="u8", out="s8", b_major="k", scaled=True, store="units"),
 }
-OPCODES = {"tf32": "HGMMA.TF32", "fp8": "QGMMA", "int8": "IGMMA"}
+OPCODES = {"t": "HGMMA.TF32", "e": "QGMMA", "s": "IGMMA", "u": "IGMMA"}
+"""By the first letter of A's type; else ``HGMMA``."""
 
 
 def missing(tool: str) -> bool:
@@ -41,7 +50,11 @@ def missing(tool: str) -> bool:
 pytestmark = pytest.mark.skipif(
     missing("ptxas") or missing("nvdisasm"), reason="needs ptxas and nvdisasm"
 )
-kernels = pytest.mark.parametrize("name", KERNELS)
+SELDOM = ("units f32", "half 256x256", "fp8 to fp8", "int8 to int8", "int8 scaled")
+kernels = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in SELDOM)) for name in KERNELS],
+)
 
 
 @cache
@@ -56,7 +69,7 @@ def test_the_tensor_cores_are_kept_busy(name: str) -> None:
     count = 4 * tiling.rows // 64
     products = [one for one in main.instructions if "GMMA" in one.opcode]
     assert len(products) == count
-    opcode = OPCODES.get(name, "HGMMA")
+    opcode = OPCODES.get(tiling.a[0], "HGMMA")
     assert all(one.matches(opcode) for one in products), [str(one) for one in products]
     shape = tiling.instruction.split(".")[4].replace("m", "").replace("n", "x").replace("k", "x")
     assert all(shape in one.opcode for one in products)
@@ -79,14 +92,34 @@ def test_registers_and_warnings(name: str) -> None:
 def test_c_is_read_only_where_there_is_a_beta() -> None:
     """A01: beta = 0 never reads C, on whole tiles and on ragged ones."""
     assert not assembled("128x256").has("LDG")
-    assert not assembled("words").has("LDG")
+    assert not assembled("units").has("LDG")
     assert assembled("scaled").has("LDG")
 
 
 def test_the_tensor_store_needs_no_single_stores() -> None:
     assert assembled("128x256").count("STG") == 0
     assert assembled("128x256").count("UTMASTG") == 4
-    assert assembled("words").count("UTMASTG") == 0
+    assert assembled("units").count("UTMASTG") == 0
+
+
+def test_any_c_is_stored_by_units() -> None:
+    """All elements of a row but those at its ends leave 16 bytes at a time."""
+    rows = assembled("units").loop("rows")
+    assert len(rows.instructions) <= 36
+    stores = [one.opcode for one in rows.instructions if "STG" in one.opcode]
+    assert stores == ["STG.E.128", "STG.E.U16"]
+
+
+@pytest.mark.parametrize("element_bytes", [1, 2, 4])
+def test_turning_fetches_in_words_and_writes_in_units(element_bytes: int) -> None:
+    cubin = ptx.assemble(ptx.Module(turn(element_bytes)), "sm_90")
+    code = sass.disassemble(cubin).kernel
+    opcodes = [one.opcode for one in code.instructions]
+    assert opcodes.count("STS.128") == 4
+    assert opcodes.count("LDS.128") == opcodes.count("STG.E.128") == 4
+    words = 32 if element_bytes == 1 else 32 if element_bytes == 2 else 16
+    assert sum(one.startswith("LDG.E.CONSTANT") for one in opcodes) == words
+    assert cubin.kernels["turn"].spill_stores == 0
 
 
 @pytest.mark.parametrize("element_bytes", [1, 2, 4])
