@@ -13,7 +13,7 @@ from ptx.builder import Kernel
 from ptx.devices import Array, Device, LoadedKernel
 from ptx.ir import Module
 from ptx.tensormap import ALIGNMENT, TensorMap
-from ptxgemm import choose, narrowing
+from ptxgemm import choices, choose, narrowing
 from ptxgemm.kernels import narrow, wgmma
 from ptxgemm.kernels import pad as padding
 from ptxgemm.kernels import turn as turning
@@ -163,14 +163,17 @@ def plan(
     which types go together is :class:`ptxgemm.tiling.Tiling`'s to say. What tensor copies cannot
     take as it lies, and elements of other than 16 bits that lie along M or N, are copied into
     workspace by a launch before. `accumulate` is as in a tiling; `tiling` gives tile, stages,
-    cluster and order, if they shall not be chosen; types, layouts and the way of storing are always
-    those of the matrices. Raises ``ValueError`` for shapes and types that do not match.
+    cluster and order, or a narrow shape, if they shall not be chosen; types, layouts and the way of
+    storing are always those of the matrices. Raises ``ValueError`` for shapes and types that do
+    not match.
     """
     if (a.rows, b.columns, a.columns) != (c.rows, c.columns, b.rows):
         raise ValueError(
             f"A is {a.rows} x {a.columns}, B {b.rows} x {b.columns}, C {c.rows} x {c.columns}"
         )
     scaled = (alpha, beta) != (1.0, 0.0)
+    if tiling is None and accumulate == "native":
+        tiling = choices.best(device, c, a, b)
     if isinstance(tiling, Narrow):
         if accumulate != "native":
             raise ValueError(f'a narrow product has "native" sums, no {accumulate} ones')

@@ -12,18 +12,18 @@ from typing import Literal
 
 from ptxgemm.tiling import (
     BARRIER_BYTES,
-    ELEMENTS,
     LINE_BYTES,
     OUT_BYTES,
     ROWS,
     SHARED_LIMIT_BYTES,
     SUMS_LIMIT,
     WARPGROUP,
-    Element,
     Major,
 )
 from ptxgemm.tma import Operand
 
+ELEMENTS = ("bf16", "f16")
+OUTS = ("bf16", "f16", "f32")
 COLUMNS = (8, 16, 32, 64, 128, 256)
 CLUSTER_LIMIT = 8
 """CTAs of a cluster that every Hopper GPU can have."""
@@ -70,8 +70,8 @@ class Narrow:
         for name, value, known in (
             ("tile_m", self.tile_m, (64, 128, 256)), ("tile_n", self.tile_n, COLUMNS),
             ("depth", self.depth, (1, 2, 4)),
-            ("a", self.a, ("bf16", "f16")), ("b", self.b, (self.a,)),
-            ("out", self.out, ("bf16", "f16", "f32")),
+            ("a", self.a, ELEMENTS), ("b", self.b, (self.a,)),
+            ("out", self.out, OUTS),
             ("a_major", self.a_major, ("k", "mn")), ("b_major", self.b_major, ("k", "mn")),
             ("c_major", self.c_major, ("m", "n")), ("width", self.width, (1, VECTOR)),
         ):  # fmt: skip
@@ -106,19 +106,13 @@ class Narrow:
     # ------------------------------------------------------------ types
 
     @property
-    def element(self) -> Element:
-        return ELEMENTS[self.a]
-
-    @property
     def out_bytes(self) -> int:
         return OUT_BYTES[self.out]
 
     @property
     def instruction(self) -> str:
         """The wgmma, as PTX spells it."""
-        depth = 32 // self.element.bytes
-        shape = f"m{ROWS}n{self.tile_n}k{depth}"
-        return f"wgmma.mma_async.sync.aligned.{shape}.{self.element.sum}.{self.a}.{self.b}"
+        return f"wgmma.mma_async.sync.aligned.m{ROWS}n{self.tile_n}k16.f32.{self.a}.{self.b}"
 
     # ------------------------------------------------------------ threads
 
@@ -150,7 +144,7 @@ class Narrow:
     @property
     def line_k(self) -> int:
         """Elements of K in a line of shared memory."""
-        return LINE_BYTES // self.element.bytes
+        return LINE_BYTES // 2
 
     @property
     def tile_k(self) -> int:

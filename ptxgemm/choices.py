@@ -1,0 +1,167 @@
+"""Measured choices: which tiles were fastest for which product, kept on disk by card and driver.
+
+``python -m ptxgemm tune`` measures them. What it finds is kept in the user's cache directory; what
+was recorded in ``tuned/`` comes with the package. Where neither has a product,
+:mod:`ptxgemm.choose` decides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ptx import cache as disk
+from ptxgemm import choose
+from ptxgemm.choose import FEW_COLUMNS, Choice
+from ptxgemm.narrow import COLUMNS, ELEMENTS, OUTS, Narrow
+from ptxgemm.tiling import Tiling
+
+if TYPE_CHECKING:
+    from ptx.devices import Device
+    from ptxgemm.hopper import Matrix
+
+FORMAT = 1
+"""Of a kept choice; part of its key."""
+SHIPPED = Path(__file__).parent / "tuned"
+KINDS: dict[str, tuple[type[Tiling] | type[Narrow], tuple[str, ...]]] = {
+    "tiling": (Tiling, ("tile_m", "tile_n", "stages", "cluster", "group", "alternate")),
+    "narrow": (Narrow, ("tile_m", "tile_n", "stages", "depth", "parts", "peers")),
+}
+"""What of a choice is measured; types and layouts are the product's."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """What a choice depends on: C [m, n] = A [m, k] B [k, n], C row-major."""
+
+    m: int
+    n: int
+    k: int
+    layout: str = "NN"
+    """Of A and B: ``N`` is row-major, ``T`` column-major."""
+    a: str = "bf16"
+    b: str = "bf16"
+    out: str = "bf16"
+
+    @staticmethod
+    def of(c: Matrix, a: Matrix, b: Matrix) -> Product:
+        if c.along == "rows":
+            c, a, b = c.transposed, b.transposed, a.transposed
+        layout = "".join("N" if one.along == "columns" else "T" for one in (a, b))
+        return Product(c.rows, c.columns, a.columns, layout, a.element, b.element, c.element)
+
+    @property
+    def key(self) -> str:
+        """Products of one key take the same choice: few rows or columns count as the next power of
+        two, as the kernel for them computes so many.
+        """
+        m, n = (_rounded(side) for side in (self.m, self.n))
+        return f"{m}x{n}x{self.k} {self.layout} {self.a} {self.b} {self.out}"
+
+
+def _rounded(side: int) -> int:
+    if side > FEW_COLUMNS:
+        return side
+    return next(columns for columns in COLUMNS if columns >= side)
+
+
+# ---------------------------------------------------------------- a choice as text
+
+
+def encoded(choice: Choice) -> dict[str, Any]:
+    kind = "narrow" if isinstance(choice, Narrow) else "tiling"
+    return {"kind": kind} | {name: getattr(choice, name) for name in KINDS[kind][1]}
+
+
+def decoded(fields: dict[str, Any]) -> Choice:
+    """Raises ValueError for what is no choice now, as one that an older version kept may be."""
+    rest = dict(fields)
+    known = KINDS.get(rest.pop("kind", ""))
+    if known is None or set(rest) != set(known[1]):
+        raise ValueError(f"{fields} is no choice of tiles")
+    return known[0](**rest)
+
+
+# ---------------------------------------------------------------- kept choices
+
+
+def best(device: Device, c: Matrix, a: Matrix, b: Matrix) -> Choice | None:
+    """The measured choice, else for types of narrow products the modelled one, else None."""
+    product = Product.of(c, a, b)
+    found = measured(device.name, product) if device.is_cuda else None
+    narrow = product.a in ELEMENTS and product.b == product.a and product.out in OUTS
+    if found is None and narrow:
+        return choose.ranked(device.sm_count, product.m, product.n, product.k)[0]
+    return found
+
+
+@cache
+def measured(card: str, product: Product) -> Choice | None:
+    """What this user measured on such a card under this driver, else what was recorded on one."""
+    key = product.key
+    body = None if disk.disabled() else disk.read(_entry(card, key))
+    for found in (body and json.loads(body), shipped(card).get(key)):
+        if found:
+            try:
+                return decoded(found)
+            except ValueError:
+                continue
+    return None
+
+
+def keep(card: str, product: Product, choice: Choice) -> bool:
+    """Keep a measured choice for this user; False where it cannot be written."""
+    body = json.dumps(encoded(choice)).encode()
+    written = not disk.disabled() and disk.write(_entry(card, product.key), body)
+    measured.cache_clear()
+    return written
+
+
+def _entry(card: str, key: str) -> str:
+    named = f"choice {FORMAT}\n{card}\n{_driver()}\n{key}"
+    return hashlib.sha256(named.encode()).hexdigest()
+
+
+@cache
+def _driver() -> str:
+    from ptx.toolchain import find_driver
+
+    return find_driver().release or ""
+
+
+# ---------------------------------------------------------------- recorded choices
+
+
+def shipped_file(card: str) -> Path:
+    return SHIPPED / f"{card.replace(' ', '_')}.jsonl"
+
+
+@cache
+def shipped(card: str) -> dict[str, dict[str, Any]]:
+    """The recorded choices for a card, by key of the product."""
+    path = shipped_file(card)
+    if not path.exists():
+        return {}
+    rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    return {row["product"]: row["choice"] for row in rows}
+
+
+def ship(card: str, rows: list[dict[str, Any]]) -> Path:
+    """Record rows, each with ``product``, ``choice`` and how they were measured, in the package's
+    own table; a row takes the place of an older one for the same product.
+    """
+    path = shipped_file(card)
+    kept: dict[str, str] = {}
+    if path.exists():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            kept[json.loads(line)["product"]] = line
+    kept |= {row["product"]: json.dumps(row) for row in rows}
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(f"{line}\n" for _, line in sorted(kept.items())), encoding="utf-8")
+    shipped.cache_clear()
+    measured.cache_clear()
+    return path

@@ -1,0 +1,153 @@
+"""Which tiles are chosen: by the model where nothing was measured, else what was measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ptx
+from ptxgemm import choices, choose
+from ptxgemm.choices import Product
+from ptxgemm.choose import Choice
+from ptxgemm.hopper import Matrix
+from ptxgemm.narrow import Narrow
+from ptxgemm.tiling import Tiling
+
+CARD = "NVIDIA H200"
+DECODING = Product(16, 14336, 4096, "NT")
+NARROW, TILING = Narrow(128, 16, 9, parts=2), Tiling(128, 128, 5, alternate=True)
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A user's cache and a package's table of this test alone."""
+    monkeypatch.setenv("PTX_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("PTX_CACHE_DISABLE", raising=False)
+    monkeypatch.setattr(choices, "SHIPPED", tmp_path / "tuned")
+    for kept in (choices.measured, choices.shipped):
+        kept.cache_clear()
+    yield tmp_path
+    for kept in (choices.measured, choices.shipped):
+        kept.cache_clear()
+
+
+# ---------------------------------------------------------------- the model
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "narrow"),
+    [
+        (1, 4096, 4096, True), (16, 14336, 4096, True), (64, 4096, 4096, True),
+        (4096, 8, 4096, True), (512, 512, 8192, True), (128, 7168, 18432, True),
+        *((size, size, size, False) for size in (2048, 4096, 8192)),
+        (8192, 7168, 2048, False), (1024, 50257, 768, False), (3000, 3001, 3002, False),
+    ],
+)  # fmt: skip
+def test_few_columns_and_few_tiles_are_narrow(m: int, n: int, k: int, narrow: bool) -> None:
+    assert isinstance(choose.ranked(132, m, n, k)[0], Narrow) == narrow
+
+
+def test_what_is_drawn_keeps_the_memory_busy() -> None:
+    """By Little's law: 4.8 TB/s for 1 us are 36 KB in flight on each of 132 SMs."""
+    for m, n, k in ((1, 4096, 4096), (16, 14336, 4096), (64, 4096, 4096), (128, 7168, 18432)):
+        shape = choose.ranked(132, m, n, k)[0]
+        assert isinstance(shape, Narrow)
+        assert 100 <= shape.grid(n, m)
+        assert shape.stages * shape.depth * shape.a_bytes >= 36e3
+
+
+def test_candidates_fit_and_are_different() -> None:
+    for m, n in ((4096, 1), (4096, 64), (1024, 512), (1, 1)):
+        found = list(choose.narrow_candidates(m, n))
+        assert len(found) == len(set(found)) > 20
+        for shape in found:
+            turned = replace(shape, a_major="mn", b_major="mn", c_major="m", scaled=True)
+            assert turned.shared_bytes <= 226 * 1024
+
+
+def test_more_bytes_and_more_work_take_longer() -> None:
+    shape = Narrow(128, 16, 8, parts=2)
+    small = choose.narrow_us(shape, 132, 4096, 16, 4096)
+    assert small < choose.narrow_us(shape, 132, 8192, 16, 4096)
+    assert small < choose.narrow_us(shape, 132, 4096, 16, 8192)
+    assert small < choose.narrow_us(replace(shape, parts=1), 132, 4096, 16, 4096)
+    assert 33.5e6 / 4.8e6 < small < 16
+
+
+# ---------------------------------------------------------------- measured choices
+
+
+@pytest.mark.parametrize("choice", [NARROW, TILING])
+def test_a_choice_is_kept_for_its_product(choice: Choice) -> None:
+    assert choices.measured(CARD, DECODING) is None
+    assert choices.keep(CARD, DECODING, choice)
+    assert choices.measured(CARD, DECODING) == choice
+    assert choices.measured(CARD, replace(DECODING, m=13)) == choice
+    for other in ({"m": 17}, {"n": 14337}, {"k": 4095}, {"layout": "NN"}, {"out": "f32"}):
+        assert choices.measured(CARD, replace(DECODING, **other)) is None
+    assert choices.measured("NVIDIA H100", DECODING) is None
+
+
+def test_another_driver_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    choices.keep(CARD, DECODING, NARROW)
+    monkeypatch.setattr(choices, "_driver", lambda: "999.1")
+    choices.measured.cache_clear()
+    assert choices.measured(CARD, DECODING) is None
+
+
+def test_nothing_is_kept_where_nothing_shall_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PTX_CACHE_DISABLE", "1")
+    assert not choices.keep(CARD, DECODING, NARROW)
+    assert choices.measured(CARD, DECODING) is None
+
+
+def row(product: Product, choice: Choice, us: float) -> dict[str, Any]:
+    return {"product": product.key, "choice": choices.encoded(choice), "us": us}
+
+
+def test_recorded_choices_come_after_the_users_own() -> None:
+    other = replace(DECODING, m=1)
+    path = choices.ship(CARD, [row(DECODING, NARROW, 30.0), row(other, NARROW, 29.0)])
+    choices.ship(CARD, [row(DECODING, TILING, 28.0)])
+    assert path.name == "NVIDIA_H200.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [one["us"] for one in rows] == [28.0, 29.0]
+    assert choices.measured(CARD, DECODING) == TILING
+    choices.keep(CARD, DECODING, NARROW)
+    assert choices.measured(CARD, DECODING) == NARROW
+
+
+def test_what_an_older_version_kept_counts_as_absent() -> None:
+    bad = row(DECODING, NARROW, 1.0)
+    for choice in ({"kind": "wide"}, bad["choice"] | {"parts": 3}, bad["choice"] | {"more": 1}):
+        choices.ship(CARD, [bad | {"choice": choice}])
+        assert choices.measured(CARD, DECODING) is None
+
+
+def test_a_product_is_told_by_its_matrices() -> None:
+    a = Matrix(0, 16, 4096, 4096, 1, "bf16")
+    b = Matrix(0, 4096, 512, 1, 4096, "bf16")
+    c = Matrix(0, 16, 512, 512, 1, "f32")
+    assert Product.of(c, a, b) == Product(16, 512, 4096, "NT", out="f32")
+    assert Product.of(c.transposed, b.transposed, a.transposed) == Product.of(c, a, b)
+    assert Product(9, 65, 70).key == "16x65x70 NN bf16 bf16 bf16"
+
+
+def test_a_measured_choice_is_used() -> None:
+    a = Matrix(0, 16, 4096, 4096, 1, "bf16")
+    b = Matrix(0, 4096, 14336, 1, 4096, "bf16")
+    c = Matrix(0, 16, 14336, 14336, 1, "bf16")
+
+    class Card:
+        is_cuda, name, sm_count = True, CARD, 132
+
+    device: Any = Card()
+    assert isinstance(choices.best(device, c, a, b), Narrow)
+    choices.keep(CARD, DECODING, TILING)
+    assert choices.best(device, c, a, b) == TILING
+    assert choices.best(ptx.device("emulator"), c, a, b) != TILING
