@@ -10,6 +10,8 @@ NAME = r"(?:[A-Za-z][\w$]*+|[_$%][\w$]++)"
 
 RESERVED = "WARP_SZ"
 """The one name that stands for a number everywhere (PTX ISA 9.0, section 4.4.2)."""
+WARP_SIZE = 32
+"""That number."""
 
 _INNER = frozenset(string.ascii_letters + string.digits + "_$")
 _FIRST = frozenset(string.ascii_letters + "_$%")

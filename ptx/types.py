@@ -43,11 +43,17 @@ TYPES = (
 """Every type word that may stand in an opcode."""
 
 
+OPAQUE = frozenset(("texref", "samplerref", "surfref"))
+"""Types of variables and parameters that are handles rather than numbers."""
+
+
 @cache
 def bits(type: str) -> int:
-    """Width in bits of a register of ``type``; a predicate counts as 1."""
+    """Width in bits of a register of ``type``; a predicate counts as 1, a handle as its address."""
     if type == "pred":
         return 1
+    if type in OPAQUE:
+        return 64
     held = HELD_IN.get(type, type)
     return 32 if held == "f16x2" else int(held[1:])
 

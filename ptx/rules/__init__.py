@@ -6,6 +6,7 @@ from ptx.rules import (  # noqa: F401  each module registers its rules
     calls,
     dataflow,
     declarations,
+    directives,
     instructions,
     limits,
     names,

@@ -22,6 +22,8 @@ PARAMETER_BYTES = 4352
 """Up to PTX 8.0; the manual says 4096, ptxas takes 4352."""
 LARGE_PARAMETER_BYTES = 32764
 """From PTX 8.1 on, for sm_70 and newer."""
+CONSTANT_BYTES = 64 * 1024
+"""What the .const variables of a module may take (PTX ISA 9.0, section 5.1.4)."""
 CTA_THREADS = 1024
 
 
@@ -111,6 +113,23 @@ def parameter_size(view: View) -> Findings:
             f"the parameters of {view.function.name} take {total} bytes, the limit is {limit}",
             view.function.place,
         )
+
+
+@rule(
+    "constant-size",
+    """The .const variables of a module take more than the 64 KB that there are. Put what is read
+    by an index that differs between threads in .global anyway: constant memory serves one address
+    of a warp at a time.""",
+    bad=".const .b8 a[65537];  // here",
+    good=".const .b8 a[65536];",
+    whole_module=True,
+)
+def constant_size(view: ModuleView) -> Findings:
+    variables = [v for v in view.variables if v.space == "const" and v.linkage != "extern"]
+    total = sum(variable.bytes for variable in variables)
+    if total > CONSTANT_BYTES:
+        largest = max(variables, key=lambda v: v.bytes)
+        yield at(largest, f"the .const variables take {total} bytes, the limit is {CONSTANT_BYTES}")
 
 
 @rule(

@@ -95,6 +95,9 @@ def duplicate_definition(view: ModuleView) -> Findings:
             if not _same(other, item):
                 first = f" at {other.place}" if other.place else ""
                 yield Finding(f"{name} is declared{first} as `{spell(other)}`", item.place, item)
+            elif other.linkage == "extern" and item.linkage == "":
+                message = f"{name} is .extern before: what defines it must be .visible or .weak"
+                yield Finding(message, item.place, item)
         if other is None or _defines(item):
             seen[name] = item
 

@@ -55,6 +55,17 @@ class ModuleView:
         return found
 
     @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables of the module and of its functions, in order."""
+        found: list[Variable] = []
+        for item in self.module.items:
+            if isinstance(item, Variable):
+                found.append(item)
+            elif isinstance(item, Function):
+                found += item.variables
+        return tuple(found)
+
+    @cached_property
     def functions(self) -> dict[str, Function]:
         return {name: item for name, item in self.named.items() if isinstance(item, Function)}
 
@@ -167,9 +178,12 @@ def syntax(view: ModuleView) -> Findings:
     return iter(())
 
 
+_OF_MODULES = (".visible", ".extern", ".weak", ".common", ".global", ".const", ".func")
+
+
 def example(text: str) -> str:
     """The module that an example of a rule stands for: itself, or a kernel around its body."""
-    if text.lstrip().startswith((".visible", ".extern", ".global", ".func", ".weak")):
+    if text.lstrip().startswith(_OF_MODULES):
         return f".version 9.0\n.target sm_90a\n.address_size 64\n{text}\n"
     return (
         ".version 9.0\n.target sm_90a\n.address_size 64\n"

@@ -5,7 +5,7 @@
 one statement a line, comments gone, constant expressions evaluated.
 """
 
-from ptx.text.parser import KNOWN_DIRECTIVES, parse
+from ptx.text.parser import parse
 from ptx.text.printer import Rendered, print_module, render
 
-__all__ = ["KNOWN_DIRECTIVES", "Rendered", "parse", "print_module", "render"]
+__all__ = ["Rendered", "parse", "print_module", "render"]

@@ -13,7 +13,6 @@ from ptx.ir import (
     Block,
     Instruction,
     Label,
-    Line,
     Not,
     Operand,
     Parameter,
@@ -27,15 +26,9 @@ from ptx.ir import (
 from ptx.isa import Variant, explain, in_order, resolve
 from ptx.names import NAME
 from ptx.operands import OFFSET_LIMIT, select
-from ptx.text.declarations import (
-    LOC,
-    SPACES,
-    Cursor,
-    directive,
-    parameters,
-    pragma,
-    variables,
-)
+from ptx.text.cursor import Cursor
+from ptx.text.declarations import SPACES, parameters, variables
+from ptx.text.directives import OUTSIDE, directive, file_or_line, pragma
 from ptx.text.operands import OperandCache, Unknown, call_operands, jump_operands, split
 from ptx.text.scopes import Scope, spelled
 from ptx.text.source import Fault
@@ -211,11 +204,10 @@ class Body:
     def other(self) -> bool:
         """Reads one statement that is no plain instruction; True at the function's end."""
         cursor, text = self.cursor, self.source.text
-        if match := LOC.match(text, cursor.at):
-            cursor.at = match.end()
-            self.found.append(Line(match[1]))
-            return False
         token = cursor.peek()
+        if token.text == ".loc" and (line := file_or_line(cursor)):
+            self.found.append(line)
+            return False
         if token.text == "}":
             cursor.next()
             if not self.outer:
@@ -308,6 +300,8 @@ class Body:
             self.found.append(pragma(cursor))
         elif token.text in (".branchtargets", ".calltargets", ".callprototype"):
             raise Fault(f"{token.text} needs a label before it", token.start)
+        elif token.text in OUTSIDE:
+            raise Fault(f"{token.text} may not stand in a function", token.start)
         else:
             self.found.append(directive(cursor))
 
@@ -325,7 +319,7 @@ class Body:
             count = None
             if _RANGE.match(cursor.text, cursor.at):
                 cursor.expect("<")
-                count = cursor.integer("a number of registers")
+                count = cursor.count("a number of registers")
                 cursor.expect(">")
             declared = Registers(type, name, count, place, int(vector[1]) if vector else None)
             if count is not None and vector:

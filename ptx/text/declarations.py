@@ -5,122 +5,20 @@ from __future__ import annotations
 import re
 
 from ptx import types
-from ptx.ir import Directive, Imm, Linked, Parameter, Pragma, Symbol, Variable
-from ptx.names import NAME, why_no_name
+from ptx.ir import Imm, Linked, Parameter, Symbol, Variable
+from ptx.names import RESERVED
+from ptx.text.cursor import Cursor
+from ptx.text.directives import attribute
 from ptx.text.expressions import Expression, quote
-from ptx.text.source import Fault, Source, Token, token_at, tokens
+from ptx.text.source import Fault, Token, tokens
 
 SPACES = ("global", "shared", "const", "local", "param")
-LINKAGES = (".visible", ".extern", ".weak", ".common")
-OPAQUE = ("texref", "samplerref", "surfref")
-"""Parameter and variable types that are handles rather than numbers."""
 
 _NUMBERS = re.compile(r"[\w\s,.+-]*+", re.ASCII)
 _VALUE_END = re.compile(r"[(){},;]")
-_RAW_NAME = re.compile(r"\s*([^\s(){}\[\];,=]*)")
-_LEGAL_NAME = re.compile(NAME, re.ASCII)
-_SIMPLE_TYPES = types.FUNDAMENTAL | set(OPAQUE)
+_SIMPLE_TYPES = types.FUNDAMENTAL | types.OPAQUE
 
 Initial = tuple["Initial", ...] | Imm | Symbol | Linked
-
-FILE = re.compile(r'\s*(\.file\s+\d+\s+"[^"]*"(?:\s*,?\s*"[^"]*")?(?:\s*,\s*\d+\s*,\s*\d+)?)')
-LOC = re.compile(
-    r"\s*(\.loc\s+\d+\s+\d+\s+\d+"
-    rf"(?:\s*,\s*function_name\s+{NAME}(?:\s*\+\s*\d+)?\s*,\s*inlined_at\s+\d+\s+\d+\s+\d+)?)",
-    re.ASCII,
-)
-_BRACES = re.compile(r"[{}]")
-
-
-class Cursor:
-    """A moving place in a source."""
-
-    def __init__(self, source: Source, at: int = 0) -> None:
-        self.source = source
-        self.text = source.text
-        self.at = at
-
-    def peek(self) -> Token:
-        return token_at(self.text, self.at)
-
-    def sees(self, text: str) -> bool:
-        return token_at(self.text, self.at, strict=False).text == text
-
-    @property
-    def start(self) -> int:
-        """Where the next token begins."""
-        return token_at(self.text, self.at, strict=False).start
-
-    def next(self) -> Token:
-        token = token_at(self.text, self.at)
-        self.at = token.start + len(token.text)
-        return token
-
-    def take(self, text: str) -> bool:
-        token = token_at(self.text, self.at, strict=False)
-        if token.text == text and token.kind != "string":
-            self.at = token.start + len(text)
-            return True
-        return False
-
-    def expect(self, text: str, where: str = "") -> Token:
-        token = token_at(self.text, self.at, strict=False)
-        if not self.take(text):
-            raise Fault(f"expected `{text}`{where}, got {quote(token)}", token.start)
-        return token
-
-    def take_word(self, words: tuple[str, ...]) -> str:
-        """One of `words` (with their dots) without its dot, or ``""``."""
-        token = token_at(self.text, self.at, strict=False)
-        if token.text in words and token.kind == "word":
-            self.at = token.start + len(token.text)
-            return token.text[1:]
-        return ""
-
-    def name(self, what: str) -> str:
-        """A name; the whole run of characters that stands there is judged."""
-        match = _RAW_NAME.match(self.text, self.at)
-        assert match is not None
-        found = match[1]
-        legal = _LEGAL_NAME.match(found)
-        # `%r<20>` is a range of registers, and a word may follow a name without a blank.
-        if what == "register" and legal is not None:
-            found = legal[0]
-        if reason := why_no_name(found):
-            if not found:
-                token = token_at(self.text, self.at, strict=False)
-                raise Fault(f"expected the name of a {what}, got {quote(token)}", token.start)
-            raise Fault(reason, match.start(1))
-        self.at = match.start(1) + len(found)
-        return found
-
-    def integer(self, what: str) -> int:
-        token = self.next()
-        if token.kind != "number" or Imm(token.text).is_float or len(token.text) > 20:
-            raise Fault(f"expected {what}, got {quote(token)}", token.start)
-        return int(Imm(token.text).value)
-
-    def alignment(self) -> int:
-        start = self.start
-        align = self.integer("an alignment in bytes")
-        if align < 1 or align & (align - 1):
-            raise Fault(f"an alignment is a power of two, got {align}", start)
-        return align
-
-    def integers(self) -> tuple[int, ...]:
-        """The arguments of a directive, ``256, 1, 1``; none where no number follows."""
-        if token_at(self.text, self.at, strict=False).kind != "number":
-            return ()
-        found = [self.integer("a number")]
-        while self.take(","):
-            found.append(self.integer("a number"))
-        return tuple(found)
-
-    def type(self, legal: frozenset[str] | set[str], what: str) -> str:
-        token = self.next()
-        if token.kind != "word" or token.text[1:] not in legal:
-            raise Fault(f"expected the type of a {what}, got {quote(token)}", token.start)
-        return token.text[1:]
 
 
 # ---------------------------------------------------------------- variables
@@ -163,10 +61,13 @@ def variables(
 def _shape(cursor: Cursor) -> tuple[int | None, ...]:
     found: list[int | None] = []
     while cursor.take("["):
+        start = cursor.start
         if cursor.take("]"):
+            if found:
+                raise Fault("only the first extent of an array may be left open", start)
             found.append(None)
         else:
-            found.append(cursor.integer("a number of elements"))
+            found.append(cursor.count("a number of elements"))
             cursor.expect("]")
     return tuple(found)
 
@@ -254,7 +155,7 @@ class _Value:
             self.expect(")")
             symbol = inner.symbol if isinstance(inner, Linked) else inner
             found = Linked(symbol, isinstance(inner, Linked), mask)
-        elif first.kind == "name" and first.text != "WARP_SZ":
+        elif first.kind == "name" and first.text != RESERVED:
             found = self.address()
         else:
             expression = Expression(self.tokens)
@@ -347,71 +248,9 @@ def _parameter(cursor: Cursor, owner: str) -> Parameter:
     if cursor.take("["):
         start = cursor.start
         open_ended = cursor.take("]")
-        count = 0 if open_ended else cursor.integer("a number of elements")
+        count = 0 if open_ended else cursor.count("a number of elements")
         if not open_ended:
             cursor.expect("]")
         if count == 0 and owner == "entry":
             raise Fault("a kernel's parameter has a size; only .func leaves it open", start)
     return Parameter(type, name, count, align, pointer, pointer_align, space, place)
-
-
-# ---------------------------------------------------------------- directives
-
-
-def attribute(cursor: Cursor) -> str:
-    """``.attribute(.managed)``, from its dot on."""
-    start = cursor.next().start
-    cursor.expect("(")
-    depth = 1
-    while depth:
-        token = cursor.next()
-        if token.kind == "end":
-            raise Fault("the parenthesis is not closed", start)
-        depth += {"(": 1, ")": -1}.get(token.text, 0)
-    return " ".join(cursor.text[start : cursor.at].split())
-
-
-def pragma(cursor: Cursor) -> Pragma:
-    """``.pragma "nounroll", ...;``"""
-    cursor.next()
-    found: list[str] = []
-    while not found or cursor.take(","):
-        token = cursor.next()
-        if token.kind != "string":
-            raise Fault("expected a string after .pragma", token.start)
-        found.append(token.text[1:-1])
-    cursor.expect(";", " after .pragma")
-    return Pragma('", "'.join(found))
-
-
-def directive(cursor: Cursor) -> Directive:
-    """Any other directive, as it is written: to its semicolon, its block, or its line's end."""
-    text, start = cursor.text, cursor.peek().start
-    at = start
-    while True:
-        end = text.find("\n", at)
-        end = len(text) if end < 0 else end
-        line = text[at:end]
-        semicolon, brace = line.find(";"), line.find("{")
-        if semicolon >= 0 and (brace < 0 or semicolon < brace):
-            stop = at + semicolon + 1
-        elif brace >= 0:
-            stop = _closing(text, at + brace)
-        else:
-            following = token_at(text, end, strict=False)
-            if following.text == "{" or (line.rstrip().endswith(",") and following.kind != "end"):
-                at = following.start
-                continue
-            stop = end
-        cursor.at = stop
-        lines = (one.rstrip() for one in text[start:stop].split("\n"))
-        return Directive("\n".join(one for one in lines if one), cursor.source.place(start))
-
-
-def _closing(text: str, start: int) -> int:
-    depth = 0
-    for match in _BRACES.finditer(text, start):
-        depth += 1 if match[0] == "{" else -1
-        if not depth:
-            return match.end()
-    raise Fault("`{` is not closed", start)

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 
 from ptx.ir import Imm
+from ptx.names import RESERVED, WARP_SIZE
 from ptx.text.source import Fault, Token
 
 DEPTH_LIMIT = 40
@@ -77,8 +78,8 @@ class Expression:
         self.at += 1
         if token.kind == "number":
             return _literal(token)
-        if token.text == "WARP_SZ":
-            return Number(32)
+        if token.text == RESERVED:
+            return Number(WARP_SIZE)
         if token.kind == "end":
             raise Fault("an operand is missing", token.start)
         if token.text not in ("(", "-", "+", "!", "~"):

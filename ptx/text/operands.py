@@ -19,7 +19,7 @@ from ptx.ir import (
     Symbol,
     Vector,
 )
-from ptx.names import NAME
+from ptx.names import NAME, RESERVED
 from ptx.text.expressions import Expression, quote
 from ptx.text.scopes import COMPONENTS, Scope
 from ptx.text.source import LITERAL, Fault, Token, tokens
@@ -163,7 +163,7 @@ class _Reader:
         elif token.text == "!" and self.tokens[self.at + 1].kind == "name":
             self.at += 1
             found = Not(self.register())
-        elif token.kind == "name" and token.text != "WARP_SZ":
+        elif token.kind == "name" and token.text != RESERVED:
             found = self.named()
         else:
             found = self.constant()
@@ -227,7 +227,7 @@ class _Reader:
         token = self.token
         base: Reg | Symbol | Imm
         offset = 0
-        if token.kind == "name" and token.text != "WARP_SZ":
+        if token.kind == "name" and token.text != RESERVED:
             self.at += 1
             known = self.known(token)
             if not isinstance(known, Reg | Symbol):
@@ -251,7 +251,7 @@ class _Reader:
             raise Fault(f"PTX does not subtract here: write {name}+-{rest}", token.start)
         if not self.take("+"):
             return 0
-        if self.token.kind == "name" and self.token.text != "WARP_SZ":
+        if self.token.kind == "name" and self.token.text != RESERVED:
             raise Fault(
                 f"an address is a base and a constant; got `{self.token.text}` after +",
                 self.token.start,

@@ -6,27 +6,11 @@ import re
 
 from ptx import collector
 from ptx.errors import Place, PtxError
-from ptx.ir import (
-    Directive,
-    Function,
-    Item,
-    Line,
-    Module,
-    Parameter,
-)
+from ptx.ir import Function, Item, Module, Parameter
 from ptx.text.body import Body
-from ptx.text.declarations import (
-    FILE,
-    LINKAGES,
-    LOC,
-    SPACES,
-    Cursor,
-    attribute,
-    directive,
-    parameters,
-    pragma,
-    variables,
-)
+from ptx.text.cursor import Cursor
+from ptx.text.declarations import SPACES, parameters, variables
+from ptx.text.directives import LINKAGES, attribute, directive, file_or_line, pragma, section
 from ptx.text.scopes import Scope
 from ptx.text.source import Fault, Source, token_at
 
@@ -39,10 +23,6 @@ _TARGET = re.compile(r"\s*([A-Za-z_]\w*)", re.ASCII)
 _ITEM = re.compile(
     r"(?m)^[ \t]*\.(?:visible|entry|func|extern|weak|common|global|const|shared|section|alias)\b"
 )
-KNOWN_DIRECTIVES = frozenset(
-    {".file", ".section", ".alias", ".pragma", ".loc", ".branchtargets", ".callprototype"}
-)
-"""Directives that are kept as they are written and mean something; others get a warning."""
 
 
 def parse(text: str, file: str = "<ptx>", errors: list[PtxError] | None = None) -> Module:
@@ -163,17 +143,14 @@ class _Parser:
                 f"got {self.source.quote(token.start)}",
                 token.start,
             )
-        if match := FILE.match(cursor.text, cursor.at):
-            cursor.at = match.end()
-            self.items.append(Directive(match[1], self.source.place(token.start)))
-            return
-        if match := LOC.match(cursor.text, cursor.at):
-            cursor.at = match.end()
-            self.items.append(Line(match[1]))
+        if line := file_or_line(cursor):
+            self.items.append(line)
             return
         linkage = cursor.take_word(LINKAGES)
         attributes = ""
         if linkage or token.text in (".entry", ".func", ".attribute") or token.text[1:] in SPACES:
+            if linkage == "common" and (cursor.sees(".entry") or cursor.sees(".func")):
+                raise Fault(".common is for variables", token.start)
             if cursor.take(".entry"):
                 self.function(linkage, entry=True, start=token.start)
             elif cursor.take(".func"):
@@ -182,6 +159,10 @@ class _Parser:
                 self.variable(linkage, attributes)
         elif token.text == ".pragma":
             self.items.append(pragma(cursor))
+        elif token.text == ".section":
+            self.items.append(section(cursor))
+        elif token.text == ".reg":
+            raise Fault("registers belong to a function", token.start)
         elif token.text in (".version", ".target", ".address_size"):
             raise Fault(f"{token.text} stands once, at the start of the module", token.start)
         else:

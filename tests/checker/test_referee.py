@@ -17,7 +17,9 @@ REFUSED = set(
     "syntax operands target barrier-number shared-size parameter-size conflicting-directives "
     "unknown-function call-count call-argument unknown-register unknown-label duplicate-label "
     "duplicate-name duplicate-definition initial-value parameter-type parameter-written "
-    "inconsistent-declaration kernel-called unknown-symbol".split()
+    "inconsistent-declaration kernel-called unknown-symbol unknown-directive directive-arguments "
+    "incomplete-cluster alias vector-size variable-size variable-space undefined-function "
+    "constant-size".split()
 )
 """Rules whose bad example ptxas refuses."""
 

@@ -279,7 +279,6 @@ def module(text: str) -> Module:
     ("text", "kept"),
     [
         ('.file 1 "a.cu", 17, 4\n', '.file 1 "a.cu", 17, 4'),
-        ('.file 1 "/d" "a.cu"\n', '.file 1 "/d" "a.cu"'),
         (".alias f, g;", ".alias f, g;"),
         (".section .debug_x\n{\n .b8 1 // one\n l: .b32 l+4\n}\n",
          ".section .debug_x\n{\n .b8 1\n l: .b32 l+4\n}"),
