@@ -14,7 +14,7 @@ import numpy as np
 from ptx.emu import steps
 from ptx.emu.faults import AccessError, Unmodelled
 from ptx.emu.memory import Array
-from ptx.emu.program import Decoded, Located
+from ptx.emu.program import Decoded, Located, function_addresses
 from ptx.emu.steps import Lanes, select
 from ptx.ir import Arguments, Operand, Reg, Symbol
 
@@ -160,6 +160,8 @@ class CallStack:
         self.chunk = chunk
         self.returns: list[Array] = []
         self.saved: dict[tuple[int, int], Array] = {}
+        self.after: dict[tuple[int, str], Callable[[Group], None]] = {}
+        """By call and function: what a group does when it comes back."""
 
     def enter(self, group: Group, back: int) -> None:
         if group.depth >= 512:
@@ -185,11 +187,25 @@ def _call(chunk: Chunk, decoded: Decoded) -> Control:
     if isinstance(operands[0], Arguments):
         results = operands.pop(0).items  # type: ignore[union-attr]
     callee = operands.pop(0)
-    arguments = _names(operands[0]) if operands else ()
-    program = chunk.program
+    arguments = _names(operands[0]) if operands and isinstance(operands[0], Arguments) else ()
+    entrances = {
+        name: _entrance(chunk, decoded, name, results, arguments)
+        for name in chunk.program.callees(decoded)
+    }
     if isinstance(callee, Reg):
-        return _indirect(chunk, decoded, callee, results, arguments)
-    name = str(callee)
+        return _indirect(chunk, decoded, callee, entrances)
+    return entrances[str(callee)]
+
+
+def _entrance(
+    chunk: Chunk,
+    decoded: Decoded,
+    name: str,
+    results: tuple[Operand, ...],
+    arguments: tuple[Operand, ...],
+) -> Control:
+    """What takes a group into a function; the way back is left with the call stack."""
+    program = chunk.program
     if name not in program.formals:
         raise Unmodelled(f"{name} has no body to call", decoded.instruction.place)
     moves_in = _transfer(chunk, decoded, arguments, program.formals[name][0], inward=True)
@@ -209,15 +225,44 @@ def _call(chunk: Chunk, decoded: Decoded) -> Control:
 
     def after(group: Group) -> None:
         who = chunk.everyone(group.lanes)
-        values = [take(group.lanes) for take, _ in moves_out_pairs]
+        values = [take(group.lanes) for take, _ in moves_out.pairs]
         for number, array in enumerate(keep):
             array[who] = chunk.calls.saved[group.depth, number][who]
-        for (_, put), value in zip(moves_out_pairs, values, strict=True):
+        for (_, put), value in zip(moves_out.pairs, values, strict=True):
             put(group.lanes, value)
 
-    moves_out_pairs = moves_out.pairs
-    chunk_after = chunk.__dict__.setdefault("after_call", {})
-    chunk_after[decoded.at] = after
+    chunk.calls.after[decoded.at, name] = after
+    return run
+
+
+def _indirect(
+    chunk: Chunk, decoded: Decoded, callee: Reg, entrances: dict[str, Control]
+) -> Control:
+    """Through a register: threads part by the function whose address they hold."""
+    value = steps.read(chunk, decoded, callee, "u64")
+    addresses = function_addresses(chunk.program.module)
+    by_address = {addresses[name]: entrance for name, entrance in entrances.items()}
+
+    def run(group: Group) -> int | None:
+        chosen = select(value, group.lanes)
+        places = np.unique(chosen).tolist()
+        for place in places:
+            if place not in by_address:
+                raise AccessError(
+                    "wrong-space",
+                    f"{place:#x} is the address of no function that the call may go to: "
+                    + (", ".join(entrances) or "none has its parameters"),
+                    lane=int(chunk.everyone(group.lanes)[np.argmax(chosen == place)]),
+                )
+        for place in places[1:]:
+            part = split_off(chunk, group, chosen == place)
+            chosen = chosen[chosen != place]
+            following = by_address[place](part)
+            assert following is not None
+            part.at = following
+            chunk.push(part)
+        return by_address[places[0]](group)
+
     return run
 
 
@@ -318,8 +363,7 @@ def _recursive_storage(chunk: Chunk, caller: str, callee: str) -> list[Array]:
     calls: dict[str, set[str]] = {}
     for decoded in program.code:
         if decoded.words.opcode == "call":
-            named = {str(o) for o in decoded.operands if str(o) in program.formals}
-            calls.setdefault(decoded.scope.function.name, set()).update(named)
+            calls.setdefault(decoded.scope.function.name, set()).update(program.callees(decoded))
     reached, waiting = set(), [callee]
     while waiting:
         name = waiting.pop()
@@ -343,17 +387,9 @@ def _recursive_storage(chunk: Chunk, caller: str, callee: str) -> list[Array]:
     return arrays
 
 
-def _indirect(
-    chunk: Chunk,
-    decoded: Decoded,
-    callee: Reg,
-    results: tuple[Operand, ...],
-    arguments: tuple[Operand, ...],
-) -> Control:
-    raise Unmodelled.of(decoded.instruction, "it goes through a register")
-
-
 def _return(chunk: Chunk, decoded: Decoded) -> Control:
+    name = decoded.scope.function.name
+
     def run(group: Group) -> int | None:
         if group.depth == 0:
             chunk.leave(group.lanes)
@@ -363,7 +399,7 @@ def _return(chunk: Chunk, decoded: Decoded) -> Control:
             part = group if (calls == place).all() else split_off(chunk, group, calls == place)
             if part is not group:
                 calls = calls[calls != place]
-            chunk.__dict__["after_call"][int(place)](part)
+            chunk.calls.after[int(place), name](part)
             part.at = int(place) + 1
             chunk.push(part)
             if part is group:

@@ -14,7 +14,7 @@ from ptx.emu.chunk import Chunk
 from ptx.emu.faults import EmulatorFault, Unmodelled
 from ptx.emu.global_races import MOST_CTAS, History, granule_of
 from ptx.emu.memory import VALID, Array, Memory, Region
-from ptx.emu.program import Decoded, Program
+from ptx.emu.program import Decoded, Program, function_addresses
 from ptx.emu.report import Counts, Report
 from ptx.emu.semantics.rules import dtype_of
 from ptx.emu.steps import constant
@@ -92,6 +92,7 @@ def image_of(module: Module, memory: Memory) -> Image:
 
 def _load_variables(module: Module, memory: Memory) -> dict[str, int]:
     placed: dict[str, int] = {}
+    functions = function_addresses(module)
     variables = [v for v in module.variables if v.space in ("global", "const")]
     for variable in variables:
         constant_memory = variable.space == "const"
@@ -102,7 +103,7 @@ def _load_variables(module: Module, memory: Memory) -> dict[str, int]:
             read_only=constant_memory,
         )
     for variable in variables:
-        memory.write(placed[variable.name], _initial_bytes(variable, placed))
+        memory.write(placed[variable.name], _initial_bytes(variable, functions | placed))
     return placed
 
 

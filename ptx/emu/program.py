@@ -18,6 +18,7 @@ from ptx.emu.faults import Unmodelled
 from ptx.emu.semantics.rules import Meaning, Words
 from ptx.ir import (
     Addr,
+    Arguments,
     Block,
     Function,
     Instruction,
@@ -25,6 +26,7 @@ from ptx.ir import (
     Module,
     Operand,
     Parameter,
+    Prototype,
     Reg,
     Registers,
     Statement,
@@ -40,7 +42,7 @@ class Located:
     """What a name stands for: a byte offset in a space, or an address where the space is global.
 
     ``space`` is ``shared``, ``local``, ``param`` (the launch's), ``argument`` (a device function's,
-    in each thread), ``global``, ``const`` or ``function`` (``offset`` is its first instruction).
+    in each thread), ``global``, ``const`` or ``function`` (``offset`` is its address).
     """
 
     space: str
@@ -58,6 +60,7 @@ class Scope:
     labels: dict[str, int] = field(default_factory=dict)
     names: dict[str, Located] = field(default_factory=dict)
     targets: dict[str, Targets] = field(default_factory=dict)
+    prototypes: dict[str, Prototype] = field(default_factory=dict)
 
     def _chain(self) -> Iterator[Scope]:
         scope: Scope | None = self
@@ -76,6 +79,9 @@ class Scope:
 
     def target_list(self, name: str) -> Targets | None:
         return next((s.targets[name] for s in self._chain() if name in s.targets), None)
+
+    def prototype(self, name: str) -> Prototype | None:
+        return next((s.prototypes[name] for s in self._chain() if name in s.prototypes), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +136,8 @@ class Program:
         self._outer = Scope(None, kernel)
         for name, address in globals.items():
             self._outer.names[name] = Located("global", address)
+        for name, address in function_addresses(module).items():
+            self._outer.names[name] = Located("function", address)
         self._module_shared()
         for function in self._reachable():
             self._add(function)
@@ -203,7 +211,6 @@ class Program:
     def _add(self, function: Function) -> None:
         scope = Scope(self._outer, function)
         self.entry[function.name] = len(self.code)
-        self._outer.names[function.name] = Located("function", len(self.code))
         if function.entry:
             layout = Space()
             for parameter in function.params:
@@ -237,6 +244,8 @@ class Program:
                 scope.labels[statement.name] = len(self.code)
             elif isinstance(statement, Targets):
                 scope.targets[statement.label] = statement
+            elif isinstance(statement, Prototype):
+                scope.prototypes[statement.label] = statement
             elif isinstance(statement, Block):
                 self._walk(Scope(scope, scope.function), statement.body)
 
@@ -300,6 +309,27 @@ class Program:
             )
         return found
 
+    def callees(self, decoded: Decoded) -> list[str]:
+        """The functions that a call may go to: the one that it names, or all that its
+        ``.calltargets`` list, or whose parameters are those of its ``.callprototype``.
+        """
+        operands = [o for o in decoded.operands if not isinstance(o, Arguments)]
+        if not isinstance(operands[0], Reg):
+            return [str(operands[0])]
+        label = str(operands[-1])
+        listed = decoded.scope.target_list(label)
+        if listed is not None:
+            return list(listed.names)
+        prototype = decoded.scope.prototype(label)
+        if prototype is None:
+            raise Unmodelled(
+                f"{label} is no prototype and no list of targets\n  {decoded.instruction}",
+                decoded.instruction.place,
+            )
+        wanted = _signature(prototype)
+        functions = self.module.functions
+        return [name for name in self.formals if _signature(functions[name]) == wanted]
+
     def reads_writes(self, decoded: Decoded) -> tuple[list[int], list[int]]:
         """Slots that an instruction reads (its guard too) and slots that it writes."""
         reads: list[int] = []
@@ -316,6 +346,23 @@ class Program:
     def doubtful(self) -> frozenset[int]:
         """Slots that may hold no value where they are read, and what is computed from such."""
         return doubtful_slots(self)
+
+
+_FUNCTION_WINDOW = 0x7B00_0000_0000
+_FUNCTION_BYTES = 16
+
+
+def _signature(of: Function | Prototype) -> list[list[tuple[bool, int]]]:
+    """Results and parameters: whether each is a register, and its bytes."""
+    return [[(p.space == "reg", p.bytes) for p in some] for some in (of.results, of.params)]
+
+
+def function_addresses(module: Module) -> dict[str, int]:
+    """Of each function of a module; no memory lies there."""
+    return {
+        name: _FUNCTION_WINDOW + _FUNCTION_BYTES * number
+        for number, name in enumerate(module.functions)
+    }
 
 
 def storage_bits(type: str) -> int:
