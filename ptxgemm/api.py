@@ -32,7 +32,12 @@ Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
 
 def matmul(a: Any, b: Any, *, out: Any = None, device: str | Device = "auto") -> Any:
-    """``a @ b`` by the rules of ``numpy.matmul``, batches among them, in float32.
+    """``a @ b`` by the rules of ``numpy.matmul``, batches among them.
+
+    Both are of one type: float32, float64, float16, bfloat16, int8 or uint8. Types of 16 bits are
+    summed in float32, those of 8 bits in int32, exact modulo 2**32. The result is of the operands'
+    type, of int8 and uint8 int32; float16 and bfloat16 give what `out` has: either, or float32.
+    float32 is never cut to tf32.
 
     `out`, of the result's shape and device, is written and returned instead of a new array; it may
     share no memory with `a` or `b`. `device` is ``"auto"`` or where the arrays of the host are
@@ -64,7 +69,8 @@ def gemm(
     `transpose_a` or `transpose_b` asks for it; `c` is broadcast to the result. `out` may be `c`
     itself, exactly, and may otherwise share no memory with an operand. With a `beta` of 0 `c` is
     not read, with an `alpha` of 0 neither are `a` and `b`: what they hold, NaN too, is no matter.
-    `alpha` and `beta` are rounded to float32.
+    The result is of the type of `out`, else of `c`, else as :func:`matmul` has it. `alpha` and
+    `beta` are rounded to the type of the sums; for int8 and uint8 they must be integers.
 
     `stream` is a handle (0 is CUDA's default stream), or a stream of any library; the caller has
     then ordered it after the work that made the operands. None is the stream that the library of

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int8": 1, "int32": 4}
+BYTES = {
+    "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int8": 1, "uint8": 1, "int32": 4,
+}  # fmt: skip
 """Bytes of an element, by the name of its type."""
 HOST = "cpu"
 FEW = 1 << 16

@@ -30,6 +30,8 @@ SUMS = {
 """Types of A and B, and their accumulators."""
 OUTS = {"f32": ("f32", "f16", "bf16"), "f16": ("f16",), "s32": ("s32",), "f64": ("f64",)}
 OUT_BYTES = {"f32": 4, "s32": 4, "f64": 8, "f16": 2, "bf16": 2}
+NEEDS = {"bf16": 80, "tf32": 80, "f64": 80, "e4m3": 89, "e5m2": 89}
+"""The compute capability that a type's products need; others 75."""
 TURNED = ("f16", "bf16", "tf32", "f64")
 """Types whose tiles may lie along M or N in shared memory."""
 
@@ -84,9 +86,11 @@ class Blocking:
     exact: bool = False
     """M and N are multiples of the tile: nothing is asked at the edges."""
     pairs: bool = False
-    """C's rows begin, and end, on multiples of two elements, which are stored together."""
+    """D's rows begin, and end, on multiples of two elements, which are stored together."""
     scaled: bool = False
-    """C = alpha A B + beta C, with both known at the launch; C is not read where beta is 0."""
+    """D = alpha A B + beta C, with both known at the launch; C is not read where beta is 0."""
+    batched: bool = False
+    """A launch has many products, a batch along y."""
     op: str = "xor"
     """For b1: ``"xor"`` or ``"and"``."""
     linear: bool = False
@@ -151,16 +155,15 @@ class Blocking:
             raise ValueError(f"sums of .{self.a} are {' or '.join(SUMS[self.a])}, not {self.sum!r}")
         if self.out not in OUTS[self.sum]:
             raise ValueError(f"sums of .{self.sum} are written as {', '.join(OUTS[self.sum])}")
-        needs = {"bf16": 80, "tf32": 80, "f64": 80, "e4m3": 89, "e5m2": 89}
-        least = max(75, needs.get(self.a, 0))
+        least = NEEDS.get(self.a, 75)
         if self.a == "b1" and self.op == "and":
             least = 80
         if self.target < least:
             raise ValueError(f"mma of .{self.a} needs sm_{least}; the target is sm_{self.target}")
         if self.op not in ("xor", "and"):
             raise ValueError(f'op is {self.op!r}; expected "xor" or "and"')
-        if self.scaled and self.sum not in ("f32", "f64"):
-            raise ValueError(f"alpha and beta are for sums of f32 and f64, not {self.sum}")
+        if self.scaled and self.sum == "f16":
+            raise ValueError("alpha and beta are for sums of f32, f64 and s32, not f16")
 
     def _check_copy(self, copy: Copy, rows: int) -> None:
         if copy.asynchronous and self.target < 80:

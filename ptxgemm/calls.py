@@ -10,6 +10,7 @@ from typing import Any
 import ptx
 from ptx.devices import Device
 from ptxgemm.arrays import HOST, Layout, Operand, contiguous, share_memory
+from ptxgemm.elements import RULES
 from ptxgemm.frameworks import SIGNATURES, Family, family_of
 from ptxgemm.launching import Go, Launcher, notice
 from ptxgemm.problem import Problem, describe
@@ -178,7 +179,7 @@ def run(call: Call, a: Any, b: Any, c: Any, out: Any, stream: Any) -> Any:
     handle = call.family.stream(call.ordinal) if plain else call.stream(stream)
     new = out is None
     if new:
-        out = call.family.empty(call.problem.shape, a, call.layouts[0], handle)
+        out = call.family.empty(call.problem.shape, a, call.layouts[3], handle)
     if call.size:
         of_a, of_b, of_c, of_d = call.pointers
         read = 0 if call.layouts[2] is None else of_c(c)
@@ -212,7 +213,7 @@ def first(a: Any, b: Any, c: Any, out: Any, manner: Manner, stream: Any) -> Any:
         if operand.pending not in (None, handle):
             call.where.backend.order(handle, operand.pending)
     if new:
-        out = call.family.empty(call.problem.shape, a, given["a"].layout, handle)
+        out = call.family.empty(call.problem.shape, a, call.layouts[3], handle)
         given["out"] = family_of("out", out).describe("out", out, handle)
     if call.size:
         addresses = [
@@ -233,13 +234,31 @@ def _number(stream: Any) -> int | None:
 
 def check(given: dict[str, Operand], manner: Manner) -> None:
     """What is wrong whatever the shapes: types, and an `out` that cannot hold a result."""
-    wanted = given["a"].layout.dtype
-    for name, operand in given.items():
-        dtype = operand.layout.dtype
-        if dtype not in CANDIDATES:
-            raise TypeError(f"{name} has dtype {dtype}; products take {', '.join(CANDIDATES)}")
-        if dtype != wanted:
-            raise TypeError(f"{name} has dtype {dtype} and a has {wanted}; they must be the same")
+    found = {name: operand.layout.dtype for name, operand in given.items()}
+    for name in ("a", "b"):
+        if found[name] not in CANDIDATES:
+            raise TypeError(
+                f"{name} has dtype {found[name]}; products take {', '.join(CANDIDATES)}"
+            )
+    if found["b"] != found["a"]:
+        raise TypeError(f"b has dtype {found['b']} and a has {found['a']}; they must be the same")
+    rule = RULES[found["a"]]
+    for name in ("c", "out"):
+        if name in found and found[name] not in rule.outs:
+            raise TypeError(
+                f"{name} has dtype {found[name]}; a product of {found['a']} gives "
+                f"{' or '.join(rule.outs)}"
+            )
+    if "c" in found and found.get("out", found["c"]) != found["c"]:
+        raise TypeError(
+            f"c has dtype {found['c']} and out has {found['out']}; they must be the same"
+        )
+    if rule.integer:
+        for name, value in (("alpha", manner.alpha), ("beta", manner.beta)):
+            if not (value.is_integer() and -(2**31) <= value < 2**31):
+                raise ValueError(
+                    f"{name} is {value:g}; sums of {found['a']} are scaled by integers of 32 bits"
+                )
     if manner.beta and "c" not in given:
         raise ValueError(f"beta is {manner.beta:g}, and there is no c to add")
     if "out" in given:
@@ -273,7 +292,7 @@ def prepared(given: dict[str, Operand], manner: Manner, label: str) -> Call:
         raise ValueError(f"the arrays lie on {label}, and device is {where.label}")
     found = {name: operand.layout for name, operand in given.items()}
     problem = problem_of(found, manner)
-    dense = Layout(problem.shape, contiguous(problem.shape), problem.dtype, label)
+    dense = Layout(problem.shape, contiguous(problem.shape), problem.out, label)
     family = given["out" if "out" in given else "a"].family
     readers = (given[name].family if name in given else family for name in ("a", "b", "c"))
     return Call(
@@ -312,11 +331,12 @@ def computed(
     where: Device, given: dict[str, Operand], manner: Manner, problem: Problem, stream: Any
 ) -> Any:
     """The result as a new array of the host."""
-    result = where.empty(problem.shape, problem.dtype)
+    result = where.empty(problem.shape, problem.out)
     if problem.size:
         read = ("a", "b", "c") if manner.beta else ("a", "b")
         copies: dict[str, Staged] = {name: stage(where, given[name]) for name in read}
         moved = problem_of({name: copy.layout for name, copy in copies.items()}, manner)
+        moved = replace(moved, out=problem.out)
         a, b, c = (copies[name].pointer if name in copies else 0 for name in "abc")
         low = (a | b | c | result.pointer) & 15
         launcher = bound(where, moved, manner.terms(low))

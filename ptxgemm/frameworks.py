@@ -46,7 +46,7 @@ class Family(Protocol):
         ...
 
     def empty(self, shape: tuple[int, ...], like: Any, layout: Layout, stream: int) -> Any:
-        """A new array of the kind, dtype and device of `like`, whose layout is given, to be written
+        """A new array of the kind and device of `like` and of the dtype of `layout`, to be written
         on `stream`; for arrays in a device's memory.
         """
         ...
@@ -174,7 +174,7 @@ class Own:
         return LEGACY
 
     def empty(self, shape: tuple[int, ...], like: Any, layout: Layout, stream: int) -> Any:
-        return like.device.empty(shape, like.dtype)
+        return like.device.empty(shape, layout.dtype)
 
     def returned(self, result: Any) -> Any:
         return result
@@ -224,7 +224,7 @@ class Torch:
         return Operand(name, array, array.data_ptr(), layout, self)
 
     def empty(self, shape: tuple[int, ...], like: Any, layout: Layout, stream: int) -> Any:
-        made = self.torch.empty(shape, dtype=like.dtype, device=like.device)
+        made = self.torch.empty(shape, dtype=getattr(self.torch, layout.dtype), device=like.device)
         if stream != self.stream(like.device.index):
             # Else its memory may be given away on the current stream while it is written on ours.
             cuda = self.torch.cuda
@@ -261,7 +261,7 @@ class CuPy:
 
     def empty(self, shape: tuple[int, ...], like: Any, layout: Layout, stream: int) -> Any:
         with like.device:
-            return self.cupy.empty(shape, like.dtype)
+            return self.cupy.empty(shape, layout.dtype)
 
     def returned(self, result: Any) -> Any:
         return result
@@ -346,9 +346,9 @@ class Foreign:
         """By the array API standard or Numba, else one of ours, which has the same interface."""
         if hasattr(like, "__array_namespace__"):
             space = like.__array_namespace__()
-            return space.empty(shape, dtype=like.dtype, device=like.device)
+            return space.empty(shape, dtype=getattr(space, layout.dtype), device=like.device)
         if type(like).__module__.startswith("numba.cuda"):
-            return sys.modules["numba.cuda"].device_array(shape, like.dtype)
+            return sys.modules["numba.cuda"].device_array(shape, np.dtype(layout.dtype))
         return ptx.device(layout.device).empty(shape, layout.dtype)
 
     def returned(self, result: Any) -> Any:

@@ -31,10 +31,15 @@ class Processor:
     """A GPU, as far as the choice looks at it."""
 
     sms: int = 132
-    has_async: bool = True
-    """Whether it has cp.async: sm_80 and newer."""
+    target: int = 90
+    """Its compute capability: 75, 80, 86 ..."""
     shared_limit: int = 227 * 1024
     """Bytes of shared memory that a CTA may have."""
+
+    @property
+    def has_async(self) -> bool:
+        """Whether it has cp.async."""
+        return self.target >= 80
 
 
 H200 = Processor()

@@ -42,8 +42,11 @@ class Launcher:
             one = replace(one, k=0)  # then A and B are not read, whatever they hold
         if not one.k:
             terms = replace(terms, alpha=0.0)
-        item = BYTES[one.dtype]
-        self._starts = tuple(tuple(n * item for n in start) for start in starts)
+        of, out = BYTES[one.dtype], BYTES[one.out]
+        self._starts = tuple(
+            tuple(n * item for n, item in zip(start, (of, of, out, out), strict=True))
+            for start in starts
+        )
         low = reduce(or_, chain(*self._starts), terms.low) & 15
         self.where = where
         self.problem = one

@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 from ptxgemm.arrays import Layout, contiguous
+from ptxgemm.elements import RULES
 
 LARGEST = 2**31 - 1
 """What M, N and K may be; no product of them is kept in fewer bits than it needs."""
@@ -36,6 +37,9 @@ class Problem:
     """
 
     dtype: str
+    """Of A and B."""
+    out: str
+    """Of C and D."""
     m: int
     n: int
     k: int
@@ -95,7 +99,8 @@ def describe(
 
     A 1-D `a` is a row, a 1-D `b` a column, and that axis is missing from the result; the leading
     axes of others are broadcast, and `c` to the shape of the result. `c` None says that it is not
-    read. Raises ValueError, which names the operand.
+    read. The result is of the type of `out`, else of `c`, else of :data:`ptxgemm.elements.RULES`.
+    Raises ValueError, which names the operand.
     """
     for name, layout, flag in (("a", a, transpose_a), ("b", b, transpose_b)):
         if not layout.shape:
@@ -120,8 +125,9 @@ def describe(
     if out is not None and out.shape != shape:
         raise ValueError(f"out is {_by(out.shape)}; the product is {_by(shape)}")
     strides = contiguous(shape) if out is None else out.strides
+    given = out or c
     return Problem(
-        a.dtype, m, n, depth, batch,
+        a.dtype, given.dtype if given else RULES[a.dtype].outs[0], m, n, depth, batch,
         Matrices(left[1][0], left[1][1], _spread(a.shape[:-2], a.strides[:-2], batch)),
         Matrices(right[1][0], right[1][1], _spread(b.shape[:-2], b.strides[:-2], batch)),
         None if c is None else _result(c.shape, c.strides, shape, batch, rows, columns, "c"),

@@ -1,4 +1,4 @@
-"""From the accumulators of ``mma`` to C, converted once.
+"""From the accumulators of ``mma`` to D, converted once.
 
 A lane holds columns 2t and 2t + 1 of rows g and g + 8 of each block of 16 x 8, where it is the
 (4g + t)-th of its warp (:func:`ptx.layouts.mma_fragment`).
@@ -7,11 +7,46 @@ A lane holds columns 2t and 2t + 1 of rows g and g + 8 of each block of 16 x 8, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from ptx.builder import Kernel
 from ptx.ir import Addr, Reg
+from ptxgemm import scalars
 from ptxgemm.blocking import BLOCK_M, BLOCK_N, OUT_BYTES, Blocking
+
+
+@dataclass(frozen=True)
+class Addend:
+    """C as a lane reads it, where beta is not 0."""
+
+    kernel: Kernel
+    origin: Reg
+    """The address of the element of the lane's first row and column, u64."""
+    row: Reg
+    column: Reg
+    """Bytes from one to the next, s64."""
+    wanted: Reg
+    """Whether beta is other than 0."""
+
+    def at(self, down: int, along: int) -> Reg:
+        """The address of an element so many rows and columns on."""
+        k, found = self.kernel, self.origin
+        for count, step in ((down, self.row), (along, self.column)):
+            if count:
+                found = k.mad.lo.s64(step, count, found)
+        return found
+
+
+def addend(k: Kernel, p: dict[str, Any], row: Reg, column: Reg) -> Addend:
+    at = k.mad.lo.s64(k.cvt.s64.u32(row), p["c_row"], p["c"])
+    at = k.mad.lo.s64(k.cvt.s64.u32(column), p["c_column"], at)
+    beta = p["beta"]
+    wanted = k.op(
+        "setp.ne.s32" if beta.type == "s32" else f"setp.neu.{beta.type}",
+        beta, 0 if beta.type == "s32" else 0.0,
+    )  # fmt: skip
+    return Addend(k, at, p["c_row"], p["c_column"], wanted)
 
 
 def write(
@@ -24,19 +59,17 @@ def write(
     lane: Reg,
     epilogue: Callable[[Kernel, Reg], Reg] | None,
 ) -> None:
-    """Write a warp's sums, whose first element is C[`row`, `column`]."""
+    """Write a warp's sums, whose first element is D[`row`, `column`]."""
     size = OUT_BYTES[blocking.out]
     upper = row + (lane >> 2)
     left = column + ((lane & 3) << 1)
-    start = p["c"] + k.mul.wide.u32(left, size)
-    reads = None
-    if blocking.scaled:
-        reads = k.op(f"setp.neu.{blocking.sum}", p["beta"], 0.0)
+    start = p["d"] + k.mul.wide.u32(left, size)
+    old = addend(k, p, upper, left) if blocking.scaled else None
     for i in range(blocking.warp_m // BLOCK_M):
         for half in range(2):
             down = BLOCK_M * i + 8 * half
             own = upper + down if down else upper
-            at = k.mad.wide.u32(own, p["c_pitch"], start, out=k.reg("u64"))
+            at = k.mad.wide.u32(own, p["d_pitch"], start, out=k.reg("u64"))
             columns = None
             if not blocking.exact:
                 columns = k.sub.s32(p["n"], left)
@@ -47,7 +80,7 @@ def write(
                 if epilogue is not None:
                     values = [epilogue(k, value) for value in values]
                 place = Addr(at, j * BLOCK_N * size)
-                _write_two(k, blocking, values, place, columns, j * BLOCK_N, reads, p)
+                _write_two(k, blocking, values, place, columns, (down, j * BLOCK_N), old, p)
 
 
 def _values(k: Kernel, blocking: Blocking, sums: tuple[Reg, ...], half: int) -> list[Reg]:
@@ -64,24 +97,27 @@ def _write_two(
     values: list[Reg],
     place: Addr,
     columns: Reg | None,
-    first: int,
-    reads: Reg | None,
+    first: tuple[int, int],
+    old: Addend | None,
     p: dict[str, Any],
 ) -> None:
+    """Two neighbours, the first of them so many rows and columns from the lane's first."""
     size = OUT_BYTES[blocking.out]
+    down, along = first
     inside = [
-        None if columns is None else k.setp.gt.s32(columns, first + i)
+        None if columns is None else k.setp.gt.s32(columns, along + i)
         for i in ((1, 1) if blocking.pairs else (0, 1))
     ]
-    if not blocking.pairs:
-        for i, value in enumerate(values):
-            write_one(k, blocking, value, place + i * size, inside[i], reads, p)
+    made = []
+    for i, value in enumerate(values):
+        if old is not None:
+            value = _with_c(k, blocking, value, old, (down, along + i), inside[i], p)
+        made.append(scalars.narrowed(k, value, blocking.sum, blocking.out))
+    if blocking.pairs:
+        _store(k, f"st.global.v2.b{8 * size}", place, tuple(made), inside[0])
         return
-    pair = tuple(
-        _converted(k, blocking, value, place + i * size, inside[0], reads, p)
-        for i, value in enumerate(values)
-    )
-    _store(k, f"st.global.v2.b{8 * size}", place, pair, inside[0])
+    for i, value in enumerate(made):
+        _store(k, f"st.global.b{8 * size}", place + i * size, value, inside[i])
 
 
 def write_one(
@@ -90,28 +126,17 @@ def write_one(
     value: Reg,
     place: Addr,
     inside: Reg | None,
-    reads: Reg | None,
+    old: Addend | None,
+    at: tuple[int, int],
     p: dict[str, Any],
 ) -> None:
-    """Scale and convert a sum, and store it where it is `inside`."""
-    result = _converted(k, blocking, value, place, inside, reads, p)
+    """Scale and convert a sum, so many rows and columns from the lane's first, and store it where
+    it is `inside`.
+    """
+    if old is not None:
+        value = _with_c(k, blocking, value, old, at, inside, p)
+    result = scalars.narrowed(k, value, blocking.sum, blocking.out)
     _store(k, f"st.global.b{8 * OUT_BYTES[blocking.out]}", place, result, inside)
-
-
-def _converted(
-    k: Kernel,
-    blocking: Blocking,
-    value: Any,
-    place: Addr,
-    inside: Reg | None,
-    reads: Reg | None,
-    p: dict[str, Any],
-) -> Any:
-    if blocking.scaled:
-        value = _scaled(k, blocking, value, place, inside, reads, p)
-    if blocking.out == blocking.sum:
-        return value
-    return k.op(f"cvt.rn.{blocking.out}.{blocking.sum}", value)
 
 
 def _store(k: Kernel, op: str, place: Addr, value: Any, inside: Reg | None) -> None:
@@ -122,24 +147,23 @@ def _store(k: Kernel, op: str, place: Addr, value: Any, inside: Reg | None) -> N
         k.op(op, place, value)
 
 
-def _scaled(
+def _with_c(
     k: Kernel,
     blocking: Blocking,
     value: Reg,
-    place: Addr,
+    old: Addend,
+    at: tuple[int, int],
     inside: Reg | None,
-    reads: Any,
     p: dict[str, Any],
 ) -> Reg:
-    """alpha times the sum, plus beta times what is there, which is not read where beta is 0."""
-    type, out = blocking.sum, blocking.out
-    held = k.op(f"mov.{'b16' if OUT_BYTES[out] == 2 else out}", 0 if OUT_BYTES[out] == 2 else 0.0)
-    guard = reads if inside is None else reads & inside
+    """alpha times the sum, plus beta times what C has there, which is not read where beta is 0."""
+    held = scalars.zero(k, blocking.out)
+    guard: Any = old.wanted if inside is None else old.wanted & inside
+    place = old.at(*at)
     with k.when(guard):
-        k.op(f"ld.global.b{8 * OUT_BYTES[out]}", place, out=held)
-    old = held if out == type else k.op(f"cvt.{type}.{out}", held)
-    result = k.op(f"mul.rn.{type}", value, p["alpha"])
+        scalars.load(k, blocking.out, place, held)
+    result = scalars.scaled(k, blocking.sum, p["alpha"], value)
+    term = scalars.widened(k, held, blocking.out)
     with k.when(guard):
-        k.op(f"fma.rn.{type}", p["beta"], old, result, out=result)
-    scaled: Reg = result
-    return scaled
+        scalars.added(k, blocking.sum, p["beta"], term, result)
+    return result

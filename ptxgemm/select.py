@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import ptx
+from ptxgemm import warp_gemm
+from ptxgemm.blocking import NEEDS, Blocking
+from ptxgemm.elements import PTX, RULES
 from ptxgemm.grid import H200, Processor
-from ptxgemm.kernels import fit, general, simt
+from ptxgemm.kernels import fit, general, mma, simt
 from ptxgemm.problem import Matrices, Problem
 from ptxgemm.tail import AUTO, Tail
 
@@ -18,7 +21,11 @@ if TYPE_CHECKING:
 
 MOST_CTAS = 2**31 - 1
 """Along x, in one launch."""
-Kernel = general.General | simt.Spec
+Kernel = general.General | simt.Spec | Blocking
+BUILDERS: dict[type, Callable[[Any], ptx.Kernel]] = {
+    general.General: general.general, simt.Spec: simt.build, Blocking: mma.gemm
+}  # fmt: skip
+"""What makes a kernel of each description."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,12 @@ def select(problem: Problem, terms: Terms) -> Choice:
         choice = candidate(problem, terms)
         if choice is not None:
             return choice
+    least = LEAST.get(problem.dtype, 0)
+    if terms.target.target < least:
+        raise ValueError(
+            f"products of {problem.dtype} need compute capability {least / 10}; the GPU has "
+            f"{terms.target.target / 10}"
+        )
     raise ValueError(
         f"a product of {problem.m}x{problem.n}, {problem.batch[0]} times, takes more CTAs than a "
         f"launch has ({MOST_CTAS})"
@@ -99,15 +112,66 @@ def _tiled(problem: Problem, terms: Terms) -> Choice | None:
     )
 
 
+def _warps(problem: Problem, terms: Terms) -> Choice | None:
+    """``mma.sync``, for all whose result lies by rows or by columns and whose operands are not
+    flipped.
+    """
+    p = problem if problem.n == 1 or problem.d.column == 1 else _turned(problem)
+    batches = p.batch[0]
+    if batches > fit.MOST_BATCHES:
+        return None
+
+    def matrix(x: Matrices, rows: int, columns: int, dtype: str) -> warp_gemm.Matrix:
+        align = terms.low & -terms.low or 16
+        batch = x.batch[0] if batches > 1 else 0
+        return warp_gemm.Matrix(align, rows, columns, x.row, x.column, PTX[dtype], batch)
+
+    d, a, b = (
+        matrix(p.d, p.m, p.n, p.out), matrix(p.a, p.m, p.k, p.dtype), matrix(p.b, p.k, p.n, p.dtype)
+    )  # fmt: skip
+    scaled = p.c is not None or terms.alpha != 1.0
+    c = None if not scaled else matrix(p.c, p.m, p.n, p.out) if p.c else d
+    target = max((t for t in warp_gemm.TARGETS if t <= terms.target.target), default=0)
+    if target < NEEDS.get(a.element, 75) or warp_gemm.obstacle(d, a, b):
+        return None
+    made, arguments = warp_gemm.fitted(d, a, b, c, batched=batches > 1, target=target)
+    tiles = made.tiles(p.m, p.n)
+    if tiles > MOST_CTAS:
+        return None
+    first, second = ("a", "b") if p is problem else ("b", "a")
+    pointers = {"a": first, "b": second, "d": "d"}
+    if scaled:
+        pointers["c"] = "c" if p.c else "d"
+        beta = terms.beta if p.c else 0.0
+        arguments |= warp_gemm.factors(made, terms.alpha, beta)
+    return Choice(
+        made, (tiles, batches), made.threads, arguments, pointers, -(-p.k // made.tile_k),
+        made.dynamic_bytes,
+    )  # fmt: skip
+
+
+def _turned(problem: Problem) -> Problem:
+    """The transposed product."""
+    p = problem
+    return replace(
+        p, m=p.n, n=p.m, a=p.b.turned, b=p.a.turned, d=p.d.turned, c=p.c.turned if p.c else None
+    )
+
+
 def _general(problem: Problem, terms: Terms) -> Choice | None:
     grid = general.tiles(problem.m, problem.n, problem.batch[0])
-    if grid > MOST_CTAS:
+    if grid > MOST_CTAS or terms.target.target < LEAST.get(problem.dtype, 0):
         return None
+    rule = RULES[problem.dtype]
     form = general.General(
         a_along_k=_runs_along_columns(problem.a),
         b_along_k=not _runs_along_columns(problem.b),
         reads_c=problem.c is not None,
+        element=PTX[problem.dtype],
+        sum=rule.sum,
+        out=PTX[problem.out],
     )
+    number: type[int] | type[float] = int if rule.integer else float
     strides = {
         f"{name}_{axis}": step
         for name in form.pointers
@@ -115,8 +179,8 @@ def _general(problem: Problem, terms: Terms) -> Choice | None:
             ("row", "column", "batch"), _steps(getattr(problem, name)), strict=True
         )
     }
-    sizes = {"m": problem.m, "n": problem.n, "k": problem.k, "alpha": terms.alpha}
-    beta = {"beta": terms.beta} if form.reads_c else {}
+    sizes = {"m": problem.m, "n": problem.n, "k": problem.k, "alpha": number(terms.alpha)}
+    beta = {"beta": number(terms.beta)} if form.reads_c else {}
     return Choice(
         form,
         (grid, 1),
@@ -137,14 +201,21 @@ def _steps(x: Matrices) -> tuple[int, int, int]:
 
 CANDIDATES: dict[str, tuple[Callable[[Problem, Terms], Choice | None], ...]] = {
     "float32": (_tiled, _general),
+    "float64": (_warps, _general),
+    "float16": (_warps, _general),
+    "bfloat16": (_warps, _general),
+    "int8": (_warps, _general),
+    "uint8": (_warps, _general),
 }
-"""By type of the elements, the kernels in the order in which they are asked."""
+"""By type of A and B, the kernels in the order in which they are asked; None says: not mine."""
+LEAST = {"bfloat16": 80}
+"""The compute capability that a type needs at all."""
 
 
 @lru_cache(maxsize=256)
 def load(device: Device, kernel: Kernel) -> LoadedKernel:
     """The kernel on a device, built once."""
-    built = general.general(kernel) if isinstance(kernel, general.General) else simt.build(kernel)
+    built = BUILDERS[type(kernel)](kernel)
     return device.load(ptx.Module(built))[built.name]
 
 
@@ -153,5 +224,5 @@ def processor(device: Device) -> Processor:
     """What the choice of tiles looks at; the emulator counts as an H200."""
     if not device.is_cuda:
         return H200
-    has_async = device.compute_capability >= (8, 0)
-    return Processor(device.sm_count, has_async, device.limits.shared_per_block_optin)
+    major, minor = device.compute_capability
+    return Processor(device.sm_count, 10 * major + minor, device.limits.shared_per_block_optin)

@@ -15,9 +15,10 @@ def parameters(blocking: Blocking) -> dict[str, str]:
     """Names and types, in order.
 
     ``m n depth`` in elements (packed types: K counts elements, a whole number of bytes); ``a``,
-    ``b`` and ``c``, and the distance of their lines in bytes: rows of C, and of A and B the lines
+    ``b`` and ``d``, and the distance of their lines in bytes: rows of D, and of A and B the lines
     that lie densely; for a scattered operand ``X_pitch`` is from row (B: column) to row and
-    ``X_k_pitch`` along K.
+    ``X_k_pitch`` along K. C, where it is read, has rows and columns any number of bytes apart, of
+    either sign. ``X_batch`` are bytes from a matrix of a batch to the next, of either sign.
     """
     found = {"m": "u32", "n": "u32", "depth": "u32"}
     for name, copy in (("a", blocking.copy_a), ("b", blocking.copy_b)):
@@ -26,11 +27,25 @@ def parameters(blocking: Blocking) -> dict[str, str]:
         if copy.scattered:
             found[f"{name}_k_pitch"] = "u32"
     unit = OUT_BYTES[blocking.out] * (2 if blocking.pairs else 1)
-    found |= {"c": f"global.b8@{unit}", "c_pitch": "u32"}
+    found |= {"d": f"global.b8@{unit}", "d_pitch": "u32"}
     if blocking.scaled:
-        type = blocking.sum
+        type, size = blocking.sum, OUT_BYTES[blocking.out]
         found |= {"alpha": type, "beta": type}
+        found |= {"c": f"global.b8@{size}", "c_row": "s64", "c_column": "s64"}
+    if blocking.batched:
+        found |= {f"{name}_batch": "s64" for name in ("a", "b", "d", "c") if name in found}
     return found
+
+
+def arguments(k: Kernel, blocking: Blocking) -> dict[str, Any]:
+    """The parameters in registers, pointers moved on to the matrices of this CTA's batch."""
+    p: dict[str, Any] = {name: k.param(name) for name in parameters(blocking)}
+    if blocking.batched:
+        batch = k.cvt.s64.u32(k.mov.u32(k.ctaid.y))
+        for name in ("a", "b", "d", "c"):
+            if name in p:
+                p[name] = k.mad.lo.s64(batch, p[f"{name}_batch"], p[name])
+    return p
 
 
 def corner(k: Kernel, blocking: Blocking, m: Reg, n: Reg) -> tuple[Reg, Reg]:

@@ -25,12 +25,16 @@ DTYPES: dict[str, Any] = {
     "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2,
 }  # fmt: skip
 PITCH_LIMIT = 1 << 32
-"""Bytes."""
+EXTENT_LIMIT = 1 << 31
+"""Bytes of a stride, and of a line."""
+TARGETS = (75, 80, 89, 90)
+"""Compute capabilities that kernels differ for."""
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A matrix in a device's memory; strides count elements, and are not negative."""
+    """A matrix in a device's memory, or one matrix of a batch after another; strides count
+    elements. Those of A, B and D are not negative."""
 
     address: int
     rows: int
@@ -38,6 +42,7 @@ class Matrix:
     row_stride: int
     column_stride: int
     element: str
+    batch_stride: int = 0
 
     @property
     def bits(self) -> int:
@@ -45,16 +50,27 @@ class Matrix:
 
     @property
     def transposed(self) -> Matrix:
-        return Matrix(
-            self.address, self.columns, self.rows, self.column_stride, self.row_stride, self.element
-        )
+        return replace(
+            self, rows=self.columns, columns=self.rows, row_stride=self.column_stride,
+            column_stride=self.row_stride,
+        )  # fmt: skip
+
+    @property
+    def batch_bytes(self) -> int:
+        return self.batch_stride * self.bits // 8
 
     def pitch(self, stride: int, count: int) -> int:
         """A stride in bytes; one that nothing is reached by is 0."""
-        bytes = stride * self.bits // 8 if count > 1 else 0
-        if not 0 <= bytes < PITCH_LIMIT:
-            raise ValueError(f"a stride of {bytes} bytes; from 0 to {PITCH_LIMIT - 1} there can be")
-        return bytes
+        return stride * self.bits // 8 if count > 1 else 0
+
+    @property
+    def pitches(self) -> tuple[int, int]:
+        """Of rows and of columns."""
+        return self.pitch(self.row_stride, self.rows), self.pitch(self.column_stride, self.columns)
+
+    def aligned(self, bytes: int) -> bool:
+        """Whether every matrix of the batch is."""
+        return self.address % bytes == 0 and self.batch_bytes % bytes == 0
 
 
 def blocking_for(
@@ -119,11 +135,6 @@ def plan(
             device, c.transposed, b.transposed, a.transposed, alpha, beta, family=family,
             blocking=blocking, sum=sum, op=op, target=target, stream=stream,
         )  # fmt: skip
-    m, n, depth = c.rows, c.columns, a.columns
-    if (a.rows, b.rows, b.columns) != (m, depth, n):
-        raise ValueError(
-            f"A is {a.rows}x{a.columns}, B {b.rows}x{b.columns} and C {m}x{n}: no product"
-        )
     for name, matrix, what in (
         ("A", a, "columns"),
         ("B", b.transposed, "rows"),
@@ -134,37 +145,104 @@ def plan(
                 f"{name}'s lines are {matrix.row_stride} elements apart and have {matrix.columns} "
                 f"{what}"
             )
-    if target is None:
-        major, minor = device.compute_capability
-        target = max(t for t in (75, 80, 89, 90) if t <= 10 * major + minor)
+    scaled = (alpha, beta) != (1.0, 0.0)
+    shape, arguments = fitted(
+        c, a, b, c if scaled else None, family=family, blocking=blocking, sum=sum, op=op,
+        target=target or target_of(device),
+    )  # fmt: skip
+    arguments |= {"a": a.address, "b": b.address, "d": c.address}
+    if scaled:
+        arguments |= {"c": c.address} | factors(shape, alpha, beta)
+    kernel = load(device, shape, family)
+    launch = kernel.prepare(
+        grid=shape.tiles(c.rows, c.columns), block=shape.threads, args=arguments,
+        shared=shape.dynamic_bytes, stream=stream,
+    )  # fmt: skip
+    return Plan(shape, launch)
+
+
+def target_of(device: Device) -> int:
+    major, minor = device.compute_capability
+    return max(t for t in TARGETS if t <= 10 * major + minor)
+
+
+def factors(blocking: Blocking, alpha: float, beta: float) -> dict[str, Any]:
+    """The arguments of a scaled kernel. Raises ValueError for fractions of integers."""
+    if blocking.sum != "s32":
+        return {"alpha": alpha, "beta": beta}
+    if alpha != int(alpha) or beta != int(beta):
+        raise ValueError(f"sums of .{blocking.a} are multiplied by integers, not {alpha}, {beta}")
+    return {"alpha": int(alpha), "beta": int(beta)}
+
+
+def obstacle(d: Matrix, a: Matrix, b: Matrix) -> str | None:
+    """Why strides and sizes cannot be taken, if they cannot."""
+    if d.columns > 1 and d.column_stride != 1:
+        return "the result lies by rows or by columns: one of its strides is 1"
+    for matrix in (a, b, d):
+        for bytes in matrix.pitches:
+            if not 0 <= bytes < PITCH_LIMIT:
+                return f"a stride of {bytes} bytes; from 0 to {PITCH_LIMIT - 1} there can be"
+    longest = max(d.rows, d.columns, a.columns)
+    if longest * a.bits // 8 >= EXTENT_LIMIT:
+        return f"{longest} elements of .{a.element} in a line; there can be less than 2 GiB"
+    return None
+
+
+def fitted(
+    d: Matrix,
+    a: Matrix,
+    b: Matrix,
+    c: Matrix | None = None,
+    *,
+    batched: bool = False,
+    family: Family = "mma",
+    blocking: Blocking | None = None,
+    sum: str | None = None,
+    op: str = "xor",
+    target: int = 90,
+) -> tuple[Blocking, dict[str, Any]]:
+    """The kernel for D, which lies by rows, = A B, or = alpha A B + beta C with a `c`; and its
+    arguments but for addresses and factors.
+
+    Of addresses only the alignment is looked at. C may have any strides. Raises ValueError for
+    what no kernel takes.
+    """
+    m, n, depth = d.rows, d.columns, a.columns
+    if (a.rows, b.rows, b.columns) != (m, depth, n):
+        raise ValueError(
+            f"A is {a.rows}x{a.columns}, B {b.rows}x{b.columns} and C {m}x{n}: no product"
+        )
+    problem = obstacle(d, a, b)
+    if problem:
+        raise ValueError(problem)
     sum = sum or SUMS[a.element][0]
-    shape = blocking or blocking_for(a.element, b.element, sum, c.element, target, m, n)
-    size = OUT_BYTES[c.element]
-    c_pitch = c.pitch(c.row_stride, m)
+    shape = blocking or blocking_for(a.element, b.element, sum, d.element, target, m, n)
+    size = OUT_BYTES[d.element]
+    d_pitch = d.pitch(d.row_stride, m)
     shape = replace(
-        shape, a=a.element, b=b.element, sum=sum, out=c.element, op=op,
+        shape, a=a.element, b=b.element, sum=sum, out=d.element, op=op,
         copy_a=copy_of(a, shape.target), copy_b=copy_of(b.transposed, shape.target),
         exact=m % shape.tile_m == 0 and n % shape.tile_n == 0,
-        pairs=n % 2 == 0 and c.address % (2 * size) == 0 and c_pitch % (2 * size) == 0,
-        scaled=(alpha, beta) != (1.0, 0.0), linear=family == "wmma",
+        pairs=n % 2 == 0 and d.aligned(2 * size) and d_pitch % (2 * size) == 0,
+        scaled=c is not None, linear=family == "wmma", batched=batched,
     )  # fmt: skip
-    arguments: dict[str, Any] = {"m": m, "n": n, "depth": depth}
+    arguments: dict[str, Any] = {"m": m, "n": n, "depth": depth, "d_pitch": d_pitch}
     for name, matrix, copy in (("a", a, shape.copy_a), ("b", b.transposed, shape.copy_b)):
-        arguments[name] = matrix.address
         rows = matrix.pitch(matrix.row_stride, matrix.rows)
         along = matrix.pitch(matrix.column_stride, matrix.columns)
         arguments[f"{name}_pitch"] = along if copy.major == "mn" else rows
         if copy.scattered:
             arguments[f"{name}_k_pitch"] = along
-    arguments |= {"c": c.address, "c_pitch": c_pitch}
-    if shape.scaled:
-        arguments |= {"alpha": alpha, "beta": beta}
-    kernel = load(device, shape, family)
-    launch = kernel.prepare(
-        grid=shape.tiles(m, n), block=shape.threads, args=arguments, shared=shape.dynamic_bytes,
-        stream=stream,
-    )  # fmt: skip
-    return Plan(shape, launch)
+    if c is not None:
+        arguments |= {"c_row": c.row_stride * size, "c_column": c.column_stride * size}
+    if batched:
+        arguments |= {
+            f"{name}_batch": matrix.batch_bytes
+            for name, matrix in (("a", a), ("b", b), ("d", d), ("c", c))
+            if matrix is not None
+        }
+    return shape, arguments
 
 
 @cache
@@ -191,7 +269,7 @@ def copy_of(matrix: Matrix, target: int) -> Copy:
     else:
         return Copy(bytes=element, asynchronous=element >= 4 and target >= 80, scattered=True)
     for bytes in (16, 8, 4):
-        if bytes >= element and matrix.address % bytes == 0 and pitch % bytes == 0:
+        if bytes >= element and matrix.aligned(bytes) and pitch % bytes == 0:
             if target >= 80:
                 return Copy(major, bytes)  # type: ignore[arg-type]
             if extent % bytes == 0:

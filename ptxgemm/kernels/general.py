@@ -1,4 +1,4 @@
-"""Products of float32 matrices with any strides: the kernel for what no other kernel takes.
+"""Products of matrices with any strides, in any type: the kernel for what no other kernel takes.
 
 D = alpha * A @ B + beta * C, where every matrix lies anywhere: rows and columns apart by any number
 of elements, negative and zero ones included. All addresses have 64 bits.
@@ -11,8 +11,8 @@ from typing import Any
 
 from ptx.builder import Kernel
 from ptx.ir import Addr, Reg
+from ptxgemm import scalars
 from ptxgemm.index import divide
-from ptxgemm.shape import WORD
 
 TILE = 64
 """Rows and columns of D that a CTA owns."""
@@ -40,11 +40,27 @@ class General:
     a_along_k: bool
     b_along_k: bool
     reads_c: bool
+    element: str = "f32"
+    """Of A and B."""
+    sum: str = "f32"
+    """``"f32"``, ``"f64"`` or ``"s32"``; alpha and beta are of that type."""
+    out: str = "f32"
+    """Of C and D."""
 
     @property
     def name(self) -> str:
         letters = ("n" if self.a_along_k else "t") + ("t" if self.b_along_k else "n")
-        return f"general_{letters}" + ("_beta" if self.reads_c else "")
+        types = "" if self.element == "f32" else f"_{self.element}"
+        types += "" if self.out in (self.element, "s32") else f"_{self.out}"
+        return f"general{types}_{letters}" + ("_beta" if self.reads_c else "")
+
+    @property
+    def word(self) -> int:
+        """Bytes of an element in shared memory, where it is of the type of the sums."""
+        return scalars.bytes_of(self.sum)
+
+    def type_of(self, matrix: str) -> str:
+        return self.element if matrix in "ab" else self.out
 
     @property
     def pointers(self) -> tuple[str, ...]:
@@ -66,37 +82,38 @@ def general(form: General) -> Kernel:
     strides = {
         f"{name}_{axis}": "s64" for name in form.pointers for axis in ("row", "column", "batch")
     }
+    pointers = {name: f"global.b8@{scalars.bytes_of(form.type_of(name))}" for name in form.pointers}
     k = Kernel(
-        form.name,
-        **dict.fromkeys(form.pointers, "global.f32"),
-        m="u32", n="u32", k="u32", alpha="f32", **({"beta": "f32"} if form.reads_c else {}),
+        form.name, **pointers,
+        m="u32", n="u32", k="u32", alpha=form.sum, **({"beta": form.sum} if form.reads_c else {}),
         **strides,
     )  # fmt: skip
     k.maxntid(THREADS)
-    shared = k.shared("tiles", "f32", 2 * DEPTH * PITCH, align=16)
+    shared = k.shared("tiles", form.sum, 2 * DEPTH * PITCH, align=16)
     names = (*form.pointers, "m", "n", "k", "alpha", *["beta"] * form.reads_c, *strides)
     given = dict(zip(names, k.params(), strict=True))
     for stride in strides:
-        given[stride] = given[stride] << (WORD.bit_length() - 1)
+        shift = scalars.bytes_of(form.type_of(stride[0])).bit_length() - 1
+        given[stride] = given[stride] << shift if shift else given[stride]
     tile, thread = k.mov.u32(shared), k.mov.u32(k.tid.x)
     row, column = _place(k, given)
-    a = _mover(k, given, "a", ("m", "row", "column"), form.a_along_k, row, tile, thread)
-    tile_b = k.add.u32(tile, DEPTH * PITCH * WORD)
-    b = _mover(k, given, "b", ("n", "column", "row"), form.b_along_k, column, tile_b, thread)
+    a = _mover(k, form, given, "a", ("m", "row", "column"), row, tile, thread)
+    tile_b = k.add.u32(tile, DEPTH * PITCH * form.word)
+    b = _mover(k, form, given, "b", ("n", "column", "row"), column, tile_b, thread)
     down, across = divide(thread, ACROSS)
-    sums = tuple(tuple(k.mov.f32(0.0) for _ in range(THREAD)) for _ in range(THREAD))
+    sums = tuple(tuple(scalars.zero(k, form.sum) for _ in range(THREAD)) for _ in range(THREAD))
     with k.branch(k.setp.gt.u32(given["k"], 0)):
-        _fetch(k, given, a, b)
+        _fetch(k, form, given, a, b)
         sources = (
-            k.mad.lo.u32(down, THREAD * WORD, tile),
-            k.mad.lo.u32(across, THREAD * WORD, tile),
+            k.mad.lo.u32(down, THREAD * form.word, tile),
+            k.mad.lo.u32(across, THREAD * form.word, tile),
         )
         with k.loop(0, given["k"], DEPTH, name="main"):
             for mover in (a, b):
-                _store(k, mover)
+                _store(k, form, mover)
             k.bar.sync(0)
-            _fetch(k, given, a, b)
-            _multiply(k, sources, sums)
+            _fetch(k, form, given, a, b)
+            _multiply(k, form, sources, sums)
             k.bar.sync(0)
     _write(k, form, given, sums, row + down * THREAD, column + across * THREAD)
     k.ret()
@@ -135,10 +152,10 @@ class _Mover:
 
 def _mover(
     k: Kernel,
+    form: General,
     given: dict[str, Reg],
     name: str,
     axes: tuple[str, str, str],
-    along_k: bool,
     start: Reg,
     tile: Reg,
     thread: Reg,
@@ -147,6 +164,7 @@ def _mover(
 
     The tile in shared memory is ``[DEPTH][PITCH]``, whichever way the operand lies.
     """
+    along_k = form.a_along_k if name == "a" else form.b_along_k
     size, outer, inner = given[axes[0]], given[f"{name}_{axes[1]}"], given[f"{name}_{axes[2]}"]
     if along_k:
         at, depth = divide(thread, DEPTH)
@@ -167,13 +185,13 @@ def _mover(
         tuple(inside),
         tuple(depths),
         inner * DEPTH,
-        k.reg("f32", LOADS),
-        k.add.u32(k.mad.lo.u32(depth, PITCH * WORD, tile), at * WORD),
-        tuple(n * apart * (1 if along_k else PITCH) * WORD for n in range(LOADS)),
+        tuple(scalars.zero(k, form.element) for _ in range(LOADS)),
+        k.add.u32(k.mad.lo.u32(depth, PITCH * form.word, tile), at * form.word),
+        tuple(n * apart * (1 if along_k else PITCH) * form.word for n in range(LOADS)),
     )
 
 
-def _fetch(k: Kernel, given: dict[str, Reg], *movers: _Mover) -> None:
+def _fetch(k: Kernel, form: General, given: dict[str, Reg], *movers: _Mover) -> None:
     """One K step into registers, zeros from beyond the edges; on to the next step."""
     for mover in movers:
         advanced: list[Reg] = []
@@ -181,9 +199,9 @@ def _fetch(k: Kernel, given: dict[str, Reg], *movers: _Mover) -> None:
             mover.sources, mover.inside, mover.depths, mover.held, strict=True
         ):
             there = k.setp.lt.and_.u32(depth, given["k"], inside)
-            k.mov.f32(0.0, out=held)
+            scalars.clear(k, held)
             with k.when(there):
-                k.ld.global_.f32(source, out=held)
+                scalars.load(k, form.element, source, held)
             k.add.s64(source, mover.step, out=source)
             if depth not in advanced:
                 advanced.append(depth)
@@ -191,18 +209,31 @@ def _fetch(k: Kernel, given: dict[str, Reg], *movers: _Mover) -> None:
             k.add.u32(depth, DEPTH, out=depth)
 
 
-def _store(k: Kernel, mover: _Mover) -> None:
+def _store(k: Kernel, form: General, mover: _Mover) -> None:
     for held, offset in zip(mover.held, mover.offsets, strict=True):
-        k.st.shared.f32(Addr(mover.target, offset), held)
+        term = scalars.widened(k, held, form.element)
+        k.op(f"st.shared.b{8 * form.word}", Addr(mover.target, offset), term)
 
 
-def _multiply(k: Kernel, sources: tuple[Reg, Reg], sums: Any) -> None:
+def _multiply(k: Kernel, form: General, sources: tuple[Reg, Reg], sums: Any) -> None:
+    multiply = "mad.lo.s32" if form.sum == "s32" else f"fma.rn.{form.sum}"
+    pitch = PITCH * form.word
     for depth in range(DEPTH):
-        a = k.ld.shared.v4.f32(Addr(sources[0], depth * PITCH * WORD))
-        b = k.ld.shared.v4.f32(Addr(sources[1], (DEPTH + depth) * PITCH * WORD))
+        a = _row(k, form, Addr(sources[0], depth * pitch))
+        b = _row(k, form, Addr(sources[1], (DEPTH + depth) * pitch))
         for i in range(THREAD):
             for j in range(THREAD):
-                k.fma.rn.f32(a[i], b[j], sums[i][j], out=sums[i][j])
+                k.op(multiply, a[i], b[j], sums[i][j], out=sums[i][j])
+
+
+def _row(k: Kernel, form: General, at: Addr) -> list[Reg]:
+    """A thread's elements of one step of K, by accesses of 16 bytes."""
+    each = 16 // form.word
+    return [
+        one
+        for first in range(0, THREAD, each)
+        for one in k.op(f"ld.shared.v{each}.{form.sum}", at + first * form.word)
+    ]
 
 
 def _write(
@@ -216,14 +247,15 @@ def _write(
         at = dict(targets)
         for j in range(THREAD):
             both = inside & columns[j]
-            value = k.mul.rn.f32(given["alpha"], sums[i][j])
+            value = scalars.scaled(k, form.sum, given["alpha"], sums[i][j])
             if form.reads_c:
-                old = k.mov.f32(0.0)
+                old = scalars.zero(k, form.out)
                 with k.when(both):
-                    k.ld.global_.f32(at["c"], out=old)
-                value = k.fma.rn.f32(given["beta"], old, value)
+                    scalars.load(k, form.out, at["c"], old)
+                scalars.added(k, form.sum, given["beta"], scalars.widened(k, old, form.out), value)
+            written = scalars.narrowed(k, value, form.sum, form.out)
             with k.when(both):
-                k.st.global_.f32(at["d"], value)
+                scalars.store(k, form.out, at["d"], written)
             if j < THREAD - 1:
                 at = {name: k.add.s64(to, given[f"{name}_column"]) for name, to in at.items()}
         if i < THREAD - 1:

@@ -1,4 +1,4 @@
-"""GEMM on ``mma.sync``: C = A B for every type of the tensor cores, from sm_75 on.
+"""GEMM on ``mma.sync``: D = A B for every type of the tensor cores, from sm_75 on.
 
 A ring of stages in shared memory is filled by ``cp.async`` (or through registers), each tile
 swizzled so that neither filling nor reading it has bank conflicts; fragments of the next atom of K
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from ptx.builder import Kernel
 from ptx.ir import Reg
@@ -31,7 +30,7 @@ def gemm(blocking: Blocking, epilogue: Epilogue | None = None, name: str = "mma_
     k = Kernel(name, **stages.parameters(blocking))
     k.maxntid(blocking.threads)
     k.minnctapersm(blocking.ctas_per_sm)
-    p: dict[str, Any] = {one: k.param(one) for one in stages.parameters(blocking)}
+    p = stages.arguments(k, blocking)
     tile = k.mov.u32(k.dynamic_shared("stages", align=128))
     thread = k.mov.u32(k.tid.x)
     row, column = stages.corner(k, blocking, p["m"], p["n"])

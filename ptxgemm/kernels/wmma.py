@@ -3,7 +3,7 @@
 
 ``wmma.load`` takes rows at one distance, so tiles have no swizzle: their rows are padded. By the
 manual's alignment of 32 bytes f16 rows still meet by twos in the same banks. Where a fragment's
-elements lie is left open, so results go through shared memory on their way to C.
+elements lie is left open, so results go through shared memory on their way to D.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def gemm(blocking: Blocking, name: str = "wmma_gemm") -> Kernel:
     k = Kernel(name, **stages.parameters(blocking))
     k.maxntid(blocking.threads)
     k.minnctapersm(blocking.ctas_per_sm)
-    p: dict[str, Any] = {one: k.param(one) for one in stages.parameters(blocking)}
+    p = stages.arguments(k, blocking)
     tile = k.mov.u32(k.dynamic_shared("stages", align=128))
     thread = k.mov.u32(k.tid.x)
     row, column = stages.corner(k, blocking, p["m"], p["n"])
@@ -126,9 +126,9 @@ def _write(
     own = k.mad.lo.u32(number, m * n * held, tile)
     width = n.bit_length() - 1
     down, along = lane >> width, lane & (n - 1)
-    start = p["c"] + k.mul.wide.u32(column + along, size)
+    start = p["d"] + k.mul.wide.u32(column + along, size)
+    addend = results.addend(k, p, row + down, column + along) if blocking.scaled else None
     source = k.mad.lo.u32(lane, held, own)
-    reads = k.op(f"setp.neu.{blocking.sum}", p["beta"], 0.0) if blocking.scaled else None
     stages.finish(k, blocking)
     for (i, j), part in sums.items():
         k.bar.warp.sync(0xFFFFFFFF)
@@ -139,9 +139,11 @@ def _write(
             below = row + down + (i * m + first // n)
             value = k.op(f"ld.shared.b{8 * held}", Addr(source, first * held),
                          out=k.reg("b16" if held == 2 else blocking.sum))  # fmt: skip
-            at = k.mad.wide.u32(below, p["c_pitch"], start, out=k.reg("u64"))
+            at = k.mad.wide.u32(below, p["d_pitch"], start, out=k.reg("u64"))
             inside = None
             if not blocking.exact:
                 inside = k.and_.pred(k.setp.lt.u32(below, p["m"]), k.setp.gt.s32(left, j * n))
             place = Addr(at, j * n * size)
-            results.write_one(k, blocking, value, place, inside, reads, p)
+            results.write_one(
+                k, blocking, value, place, inside, addend, (i * m + first // n, j * n), p
+            )

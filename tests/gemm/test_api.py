@@ -412,8 +412,8 @@ def test_errors(a: Any, b: Any, options: Any, error: Any, text: str) -> None:
 @pytest.mark.usefixtures("nothing_runs")
 def test_types() -> None:
     a = np.ones((2, 2), f4)
-    with pytest.raises(TypeError, match="a has dtype float64; products take float32"):
-        ptxgemm.matmul(np.ones((2, 2)), a, **EMULATOR)
+    with pytest.raises(TypeError, match="a has dtype complex64; products take float32"):
+        ptxgemm.matmul(a.astype(np.complex64), a, **EMULATOR)
     with pytest.raises(TypeError, match="b is a list; a product takes arrays of numpy, torch"):
         ptxgemm.matmul(a, [[1, 2], [3, 4]], **EMULATOR)
     with pytest.raises(TypeError, match="a is a masked array"):
@@ -529,3 +529,13 @@ def test_the_notice_comes_once(
             ptxgemm.matmul(np.ones((1, 1), f4), np.ones((1, 1), f4))
     (said,) = caplog.messages
     assert said.startswith("no GPU (this is a test): products run on the emulator")
+
+
+def test_every_matrix_of_two_batch_axes_is_aligned_as_its_kernel_takes_it() -> None:
+    """The second axis is repeated launches, whose addresses are offset by 4 bytes here."""
+    rows = normal(3, 64, 12)
+    a, b = (
+        normal(2, 3, 2, 64),
+        np.lib.stride_tricks.as_strided(rows, (2, 3, 64, 8), (4, 4 * 64 * 12, 4 * 12, 4)),
+    )
+    assert_right(ptxgemm.matmul(a, b, **EMULATOR), a, b)

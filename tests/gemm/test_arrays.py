@@ -17,7 +17,7 @@ import ptx
 import ptxgemm
 from ptx.arrays import Array
 from ptxgemm import calls, dlpack, frameworks
-from ptxgemm.arrays import Layout, contiguous, share_memory
+from ptxgemm.arrays import BYTES, Layout, contiguous, share_memory
 from ptxgemm.staging import stage
 from tests import fake_driver
 from tests.fake_driver import FakeDriver
@@ -166,7 +166,15 @@ def torch(monkeypatch: pytest.MonkeyPatch) -> Any:
     made.cuda = types.SimpleNamespace(
         ExternalStream=lambda handle: handle, default_stream=lambda: 0
     )
-    made.empty = lambda shape, dtype, device: Tensor(shape, 0x90000, gpu=device.index)
+    for name in BYTES:
+        setattr(made, name, f"torch.{name}")
+
+    def empty(shape: tuple[int, ...], dtype: str, device: Where) -> Tensor:
+        tensor = Tensor(shape, 0x90000, gpu=device.index)
+        tensor.dtype = dtype
+        return tensor
+
+    made.empty = empty
     monkeypatch.setitem(sys.modules, "torch", made)
     return made
 
@@ -186,6 +194,21 @@ def test_c24_torch_on_its_current_stream(fake: FakeDriver) -> None:
             assert launched(fake)["stream"] == handle
             assert result.recorded == [handle]  # else its memory may be given away too early
     assert orders(fake) == []
+
+
+@pytest.mark.usefixtures("torch")
+@pytest.mark.parametrize(
+    ("dtype", "result"),
+    [("int8", "int32"), ("float64", "float64"), ("float16", "float16"), ("bfloat16", "bfloat16")],
+)
+def test_torch_gets_the_type_that_the_sums_are_written_as(
+    fake: FakeDriver, dtype: str, result: str
+) -> None:
+    a, b = Tensor((4, 3), 0x10000), Tensor((3, 5), 0x20000)
+    a.dtype = b.dtype = f"torch.{dtype}"
+    for _ in range(2):
+        assert ptxgemm.matmul(a, b).dtype == f"torch.{result}"
+    assert len(fake.launches) == 2
 
 
 @pytest.mark.usefixtures("torch")

@@ -341,8 +341,7 @@ BASE = Blocking()
         ({"a": "e4m3", "b": "e4m3"}, "mma of .e4m3 needs sm_89; the target is sm_80"),
         ({"copy_a": Copy("mn"), "a": "s8", "b": "s8", "sum": "s32", "out": "s32"},
          "tiles of .s8 lie along K; an operand dense along M or N is scattered"),
-        ({"scaled": True, "a": "s8", "b": "s8", "sum": "s32", "out": "s32"},
-         "alpha and beta are for sums of f32 and f64, not s32"),
+        ({"scaled": True, "sum": "f16"}, "alpha and beta are for sums of f32, f64 and s32"),
         ({"op": "or"}, 'op is \'or\'; expected "xor" or "and"'),
     ],
 )  # fmt: skip

@@ -1,0 +1,41 @@
+"""The types that products take: what each is summed in, and what the result may be.
+
+Sums are float32 for the types of 16 bits, int32 for those of 8, and of the type itself for float32
+and float64. The result is converted once, to nearest even, from the sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PTX = {
+    "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "int8": "s8",
+    "uint8": "u8", "int32": "s32",
+}  # fmt: skip
+"""PTX's words for the types of arrays."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a product of one type of A and B gives."""
+
+    sum: str
+    """PTX's word."""
+    outs: tuple[str, ...]
+    """What the result may be, the default first."""
+
+    @property
+    def integer(self) -> bool:
+        """Exact, modulo 2**32; scaled by integers only."""
+        return self.sum == "s32"
+
+
+RULES = {
+    "float32": Rule("f32", ("float32",)),
+    "float64": Rule("f64", ("float64",)),
+    "float16": Rule("f32", ("float16", "float32", "bfloat16")),
+    "bfloat16": Rule("f32", ("bfloat16", "float32", "float16")),
+    "int8": Rule("s32", ("int32",)),
+    "uint8": Rule("s32", ("int32",)),
+}
+"""By the type of A and B."""
