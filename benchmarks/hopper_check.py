@@ -1,143 +1,304 @@
-"""Random tensor-core products on a Hopper GPU against float64.
+"""Random tensor-core products for Hopper against float64.
 
-    python -m benchmarks.hopper_check [COUNT] [SEED]
+    python -m benchmarks.hopper_check [COUNT] [--seed N] [--device emulator]
 
-Shapes, layouts, pitches, bases, types, tilings, alpha and beta are random. C starts as NaN where
-beta is 0, and what lies around it must stay as it was.
+Shapes, layouts, pitches, bases, types of A, B, C and of sums, tilings, alpha and beta are random.
+C starts as NaN where beta is 0, and what lies around it must stay as it was. Half of the products
+are of small whole numbers, whose sums are exact: C is right to the bit. The others are of normal
+numbers, judged by what the types of C and of sums allow.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+import ml_dtypes
+import numpy as np
 
 import ptx
-from benchmarks.hopper import TILINGS, TYPES, matrix, shown
+from ptx.devices import Device
+from ptx.errors import PtxError
 from ptxgemm import hopper
 from ptxgemm.hopper import Matrix
 from ptxgemm.kernels.wgmma import gemm
-from ptxgemm.tiling import OUT_BYTES, Tiling
+from ptxgemm.tiling import ELEMENTS, OUT_BYTES, OUTS, Accumulate, Tiling
 
 SMS = 132
+DTYPES: dict[str, Any] = {
+    "bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "tf32": np.float32,
+    "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2, "s8": np.int8, "u8": np.uint8,
+    "s32": np.int32,
+}  # fmt: skip
+PAIRS = {
+    "bf16": ("bf16", "bf16"), "f16": ("f16", "f16"), "tf32": ("tf32", "tf32"),
+    "e4m3": ("e4m3", "e4m3"), "e4m3 e5m2": ("e4m3", "e5m2"), "e5m2 e4m3": ("e5m2", "e4m3"),
+    "e5m2": ("e5m2", "e5m2"), "s8": ("s8", "s8"), "s8 u8": ("s8", "u8"), "u8 s8": ("u8", "s8"),
+    "u8": ("u8", "u8"),
+}  # fmt: skip
+"""What wgmma multiplies."""
+UNITS = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24, "e4m3": 2.0**-4, "e5m2": 2.0**-3}
+"""Half the distance of neighbours, relative; :data:`LEAST` where numbers are subnormal."""
+LEAST = {"bf16": 0.0, "f16": 2.0**-25, "f32": 0.0, "e4m3": 2.0**-10, "e5m2": 2.0**-17}
+LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
+TILINGS = (
+    Tiling(128, 256, 4), Tiling(256, 128, 4, 2, 4), Tiling(128, 128, 6, 1, 8, alternate=True),
+    Tiling(128, 128, 6, 2, 8, alternate=True), Tiling(64, 256, 4, 1, 32, alternate=True),
+    Tiling(128, 64, 8), Tiling(128, 64, 8, group=4), Tiling(64, 64, 3, alternate=True),
+)  # fmt: skip
+PROMOTED_TILINGS = (Tiling(128, 128, 6), Tiling(128, 64, 8), Tiling(64, 128, 4, alternate=True))
 
 
-@dataclass(frozen=True)
 class Placed:
-    """A matrix in an allocation of its own."""
+    """A matrix inside an allocation that ends with its last element; what it leaves is 7."""
 
-    rows: int
-    columns: int
-    kind: str
-    flip: bool
-    pitch: int
-    base: int
+    def __init__(
+        self, device: Device, values: Any, kind: str, flip: bool, gap: int, base: int
+    ) -> None:
+        lines, length = values.shape[::-1] if flip else values.shape
+        self.kind, self.pitch, self.flip, self.base = kind, length + gap, flip, base
+        self.values = values.astype(DTYPES[kind])
+        self.flat = np.full(base + (lines - 1) * self.pitch + length, 7, DTYPES[kind])
+        self.put(self.flat, self.values)
+        self.array = device.array(self.flat)
+        strides = (1, self.pitch) if flip else (self.pitch, 1)
+        at = self.array.pointer + base * self.flat.itemsize
+        self.matrix = Matrix(at, *values.shape, *strides, kind)
+
+    def _view(self, flat: Any) -> Any:
+        """As unsigned integers of the elements' size: numpy strides no 8-bit floats."""
+        size = flat.itemsize
+        strides = (size, self.pitch * size) if self.flip else (self.pitch * size, size)
+        bits = flat.view(f"u{size}")[self.base :]
+        return np.lib.stride_tricks.as_strided(bits, self.values.shape, strides)
+
+    def put(self, flat: Any, values: Any) -> None:
+        self._view(flat)[...] = values.view(f"u{flat.itemsize}")
+
+    def taken(self) -> tuple[Any, bool]:
+        """What it holds now in float64, and whether the memory around it is as it was."""
+        flat = self.array.numpy()
+        found = np.ascontiguousarray(self._view(flat)).view(DTYPES[self.kind]).astype(np.float64)
+        self.put(flat, self.values)
+        return found, flat.tobytes() == self.flat.tobytes()
 
     @property
-    def matrix(self) -> Matrix:
-        strides = (1, self.pitch) if self.flip else (self.pitch, 1)
-        return Matrix(
-            self.base * OUT_BYTES[self.kind], self.rows, self.columns, *strides, self.kind
-        )
+    def exact(self) -> Any:
+        """Its values as the tensor core reads them, in float64."""
+        if self.kind == "tf32":  # the lower 13 bits are not looked at
+            return (self.values.view(np.uint32) & 0xFFFFE000).view(np.float32).astype(np.float64)
+        return self.values.astype(np.float64)
 
 
 @dataclass(frozen=True)
 class Product:
-    a: Placed
-    b: Placed
-    c: Placed
-    alpha: float
-    beta: float
-    tiling: Tiling | None
+    """C [m, n] = alpha A B + beta C; each of A, B and C is stored by columns where it is flipped,
+    with `gaps` elements between lines and `bases` before the first one.
+    """
+
+    m: int
+    n: int
+    k: int
+    a: str
+    b: str
+    out: str
+    flips: tuple[bool, bool, bool] = (False, False, False)
+    gaps: tuple[int, int, int] = (0, 0, 0)
+    bases: tuple[int, int, int] = (0, 0, 0)
+    alpha: float = 1.0
+    beta: float = 0.0
+    accumulate: Accumulate = "native"
+    tiling: Tiling | None = None
+    whole: bool = True
+    """Whether elements are small whole numbers."""
+
+    @property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        return (self.m, self.k), (self.k, self.n), (self.m, self.n)
 
     @property
     def chosen(self) -> Tiling:
-        a, b, c = self.a.matrix, self.b.matrix, self.c.matrix
+        """The kernel that is launched on a card of the H200's size. Raises ValueError for none."""
+        a, b, c = (
+            Matrix(base * _bytes(kind), *shape, *strides, kind)
+            for kind, shape, flip, gap, base in zip(
+                (self.a, self.b, self.out), self.shapes, self.flips, self.gaps, self.bases,
+                strict=True,
+            )
+            for strides in [(1, shape[0] + gap) if flip else (shape[1] + gap, 1)]
+        )  # fmt: skip
         if c.along == "rows":
             a, b, c = b.transposed, a.transposed, c.transposed
-        scaled = (self.alpha, self.beta) != (1.0, 0.0)
-        return hopper.configure(SMS, c, a, b, scaled=scaled, tiling=self.tiling)
+        return hopper.configure(
+            SMS, c, a, b, scaled=(self.alpha, self.beta) != (1.0, 0.0),
+            accumulate=self.accumulate, tiling=self.tiling,
+        )  # fmt: skip
 
 
-def products(count: int, seed: int) -> list[Product]:
-    pick = random.Random(seed)
-    return [_product(pick) for _ in range(count)]
+def _bytes(kind: str) -> int:
+    return ELEMENTS[kind].bytes if kind in ELEMENTS else OUT_BYTES[kind]
 
 
-def _product(pick: random.Random) -> Product:
-    m, n, k = (pick.choice((pick.randint(1, 40), pick.randint(1, 700))) for _ in range(3))
-    if pick.random() < 0.3:
-        m, n, k = (-(-x // 8) * 8 for x in (m, n, k))
-    kind = pick.choice(("bf16", "f16"))
-    out = pick.choice((kind, kind, "f32"))
-    placed = []
-    for rows, columns, element in ((m, k, kind), (k, n, kind), (m, n, out)):
-        flip = pick.random() < 0.5
-        pitch = (rows if flip else columns) + pick.choice((0, 0, 1, 3, 8))
-        placed.append(Placed(rows, columns, element, flip, pitch, pick.choice((0, 0, 1, 5, 8))))
-    alpha, beta = pick.choice(((1.0, 0.0), (1.0, 0.0), (0.5, 0.0), (-2.0, 1.5)))
-    tilings = [None, *TILINGS.values(), Tiling(128, 64, 8, 1, 4)]
-    return Product(*placed, alpha, beta, pick.choice(tilings))
+# ---------------------------------------------------------------- one product
 
 
-def check(product: Product) -> str:
+def check(device: Device, product: Product, seed: int = 0) -> str:
     """What is wrong with the library's result, or ""."""
-    import torch
-
-    views = []
-    for one in (product.a, product.b, product.c):
-        lines, length = (one.columns, one.rows) if one.flip else (one.rows, one.columns)
-        store = torch.randn(one.base + lines * one.pitch, device="cuda").to(TYPES[one.kind])
-        view = store.as_strided((lines, length), (one.pitch, 1), one.base)
-        views.append((store, view.t() if one.flip else view))
-    (_, a), (_, b), (store, c) = views
-    alpha, beta = product.alpha, product.beta
-    before, old = store.clone(), c.clone()
-    if beta == 0.0:
-        c.fill_(float("nan"))
-    torch.cuda.synchronize()
-    device = ptx.device("cuda:0")
-    views_of = [matrix(x) for x in (c, a, b)]
-    hopper.plan(device, *views_of, alpha, beta, tiling=product.tiling)()
-    torch.cuda.synchronize()
-    exact = alpha * (a.double() @ b.double()) + (beta * old.double() if beta else 0.0)
-    sizes = abs(alpha) * (a.double().abs() @ b.double().abs()) + abs(beta) * old.double().abs()
-    unit = torch.finfo(c.dtype).eps / 2
-    bound = unit * exact.abs() + (a.shape[1] + 8) * 2.0**-23 * sizes + 1e-6
-    wrong = ~((c.double() - exact).abs() <= bound)
-    got = c.clone()
-    c.copy_(old)
-    if wrong.any():
-        first = tuple(wrong.nonzero()[0].tolist())
-        return (
-            f"{int(wrong.sum())} of {wrong.numel()} wrong, first {first}: {float(got[first])} "
-            f"for {float(exact[first])}"
+    p, numbers = product, np.random.default_rng(seed)
+    a, b, c = (
+        Placed(device, _values(numbers, kind, shape, p.whole), kind, flip, gap, base)
+        for kind, shape, flip, gap, base in zip(
+            (p.a, p.b, p.out), p.shapes, p.flips, p.gaps, p.bases, strict=True
         )
-    if not torch.equal(store.view(torch.uint8), before.view(torch.uint8)):
-        return "memory around C was changed"
-    return ""
+    )
+    if p.beta == 0.0 and p.out in UNITS:
+        flat = c.flat.copy()
+        c.put(flat, np.full(c.values.shape, np.nan, DTYPES[p.out]))
+        c.array.copy_from(flat)
+    hopper.plan(
+        device, c.matrix, a.matrix, b.matrix, p.alpha, p.beta, tiling=p.tiling,
+        accumulate=p.accumulate,
+    )()  # fmt: skip
+    device.synchronize()
+    got, untouched = c.taken()
+    left, right = a.exact, b.exact
+    exact = p.alpha * (left @ right) + (p.beta * c.exact if p.beta else 0.0)
+    if p.whole:
+        wrong = got != rounded(exact, p.out)
+    else:
+        sizes = abs(p.alpha) * (abs(left) @ abs(right)) + abs(p.beta) * abs(c.exact)
+        wrong = ~(abs(got - clipped(exact, p.out)) <= bound(p, exact, sizes))
+    if wrong.any():
+        first = tuple(int(i) for i in np.argwhere(wrong)[0])
+        return (
+            f"{int(wrong.sum())} of {wrong.size} wrong, first {first}: {got[first]} for "
+            f"{exact[first]}"
+        )
+    return "" if untouched else "memory around C was changed"
+
+
+def _values(numbers: Any, kind: str, shape: tuple[int, int], whole: bool) -> Any:
+    if whole or ELEMENTS.get(kind, ELEMENTS["bf16"]).sum == "s32" or kind == "s32":
+        high = 4 if whole else 127
+        return numbers.integers(0 if kind == "u8" else -high + 1, high, shape)
+    return numbers.standard_normal(shape)
+
+
+def clipped(exact: Any, kind: str) -> Any:
+    """Saturated, where the type of C is."""
+    if kind == "s8":
+        return np.clip(exact, -128, 127)
+    return np.clip(exact, -LARGEST[kind], LARGEST[kind]) if kind in LARGEST else exact
+
+
+def rounded(exact: Any, kind: str) -> Any:
+    """To a type of C: to nearest even, saturated where it is."""
+    exact = clipped(exact, kind)
+    if kind in ("s8", "s32"):
+        return np.rint(exact)
+    return exact.astype(np.float32).astype(DTYPES[kind]).astype(np.float64)
+
+
+def bound(product: Product, exact: Any, sizes: Any) -> Any:
+    """What rounding C and each sum may cost; `sizes` are sums of the absolute products.
+
+    Sums of 8-bit floats have 14 bits, and are added up within 128 of K where they are promoted
+    (measured on an H200, and what MMA-Sim's models of it say).
+    """
+    depth, unit = product.k + 8, 2.0**-23
+    if product.accumulate == "half":
+        unit = 2.0**-10
+    elif product.accumulate == "promoted":
+        depth, unit = min(depth, 128 + 8), 2.0**-12
+    elif product.a in LARGEST:
+        unit = 2.0**-12
+    sums = depth * unit * sizes + (product.k + 8) * 2.0**-23 * sizes
+    if product.out in ("s8", "s32"):
+        scaled = (product.alpha, product.beta) != (1.0, 0.0)
+        return (0.5 if scaled else 0.0) + (sums if scaled else 0.0 * sums)
+    return UNITS[product.out] * abs(exact) + LEAST[product.out] + sums * (1 + UNITS[product.out])
+
+
+# ---------------------------------------------------------------- many products
+
+
+def products(count: int, seed: int, largest: int = 700) -> list[Product]:
+    pick = random.Random(seed)
+    found: list[Product] = []
+    while len(found) < count:
+        product = _product(pick, largest)
+        try:
+            product.chosen  # noqa: B018
+        except ValueError:  # a tiling that has no room for a type
+            product = replace(product, tiling=None)
+        found.append(product)
+    return found
+
+
+def _product(pick: random.Random, largest: int) -> Product:
+    m, n, k = (pick.choice((pick.randint(1, 40), pick.randint(1, largest))) for _ in range(3))
+    if pick.random() < 0.3:
+        m, n, k = (-(-x // 16) * 16 for x in (m, n, k))
+    a, b = pick.choice(tuple(PAIRS.values()))
+    accumulate: Accumulate = "native"
+    if a == "f16" and pick.random() < 0.3:
+        accumulate = "half"
+    elif a in LARGEST and pick.random() < 0.5:
+        accumulate = "promoted"
+    out = pick.choice(OUTS[ELEMENTS[a].sum])
+    scales = ((1.0, 0.0), (1.0, 0.0), (0.5, 0.0), (-2.0, 1.5))
+    alpha, beta = pick.choice(scales) if out != "s32" else (1.0, 0.0)
+    tilings = PROMOTED_TILINGS if accumulate == "promoted" else TILINGS
+    whole = accumulate == "half" or pick.random() < 0.5
+    return Product(
+        m, n, k, a, b, out,
+        tuple(pick.random() < 0.5 for _ in range(3)),  # type: ignore[arg-type]
+        tuple(pick.choice((0, 0, 1, 3, 16)) for _ in range(3)),  # type: ignore[arg-type]
+        tuple(pick.choice((0, 0, 1, 5, 16)) for _ in range(3)),  # type: ignore[arg-type]
+        alpha, beta, accumulate, pick.choice((None, *tilings)), whole,
+    )  # fmt: skip
 
 
 def assemble(tiling: Tiling) -> None:
     ptx.assemble(ptx.Module(gemm(tiling)), "sm_90a")
 
 
-def main() -> None:
-    count, seed = (int(x) for x in (*sys.argv[1:], 100, 0)[:2])
-    todo = products(count, seed)
-    with ProcessPoolExecutor() as pool:  # into the disk cache, so that loading costs no assembling
-        list(pool.map(assemble, {product.chosen for product in todo}))
+def run(device: Device, count: int, seed: int, largest: int) -> int:
+    """How many of the products are wrong; each of these is printed."""
+    todo = products(count, seed, largest)
+    if device.is_cuda:  # into the disk cache, so that loading costs no assembling
+        with ProcessPoolExecutor() as pool:
+            list(pool.map(assemble, {product.chosen for product in todo}, chunksize=4))
     wrong = 0
     for number, product in enumerate(todo):
-        problem = check(product)
+        try:
+            problem = check(device, product, seed + number)
+        except PtxError as error:
+            problem = str(error)
         if problem:
             wrong += 1
-            print(f"{number}: {problem}\n  {product}\n  {shown(product.chosen)}", flush=True)
+            print(f"{number}: {problem}\n  {product}\n  {product.chosen}", flush=True)
             if wrong > 8:
                 break
     print(f"{count} random products, {wrong} wrong")
+    return wrong
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("count", type=int, nargs="?", default=100, metavar="COUNT")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cuda:0", help="cuda:N or emulator (default: cuda:0)")
+    parser.add_argument(
+        "--largest", type=int, default=700, help="what M, N and K may be (default: 700)"
+    )
+    options = parser.parse_args(arguments)
+    return bool(run(ptx.device(options.device), options.count, options.seed, options.largest))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""The random products that a card is checked with: they are many kinds, and find what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptx
+from benchmarks import hopper_check
+from benchmarks.hopper_check import Product, check, products
+from ptxgemm import hopper
+from ptxgemm.tiling import Tiling
+
+
+def test_products_are_of_every_kind() -> None:
+    found = products(600, 0)
+    assert {(p.a, p.b) for p in found} == set(hopper_check.PAIRS.values())
+    assert {p.accumulate for p in found} == {"native", "half", "promoted"}
+    assert {p.out for p in found} == {"bf16", "f16", "f32", "e4m3", "e5m2", "s32", "s8"}
+    assert {p.chosen.store for p in found} == {"tensor", "units"}
+    assert {p.chosen.cluster for p in found} == {1, 2}
+    assert products(600, 0) == found
+
+
+def test_a_few_are_right_on_the_emulator(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["2", "--seed", "5", "--device", "emulator", "--largest", "60"]
+    assert hopper_check.main(arguments) == 0
+    assert "2 random products, 0 wrong" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_more_are_right_on_the_emulator(seed: int) -> None:
+    assert hopper_check.run(ptx.device("emulator"), 25, 1000 * seed, 150) == 0
+
+
+def test_what_is_wrong_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice the product; and a store beside C."""
+    device, right = ptx.device("emulator"), hopper.plan
+    product = Product(3, 4, 20, "bf16", "bf16", "f32", gaps=(0, 0, 4), tiling=Tiling(128, 64, 2))
+    assert check(device, product) == ""
+
+    def doubled(device: Any, c: Any, a: Any, b: Any, alpha: float, *rest: Any, **more: Any) -> Any:
+        return right(device, c, a, b, 2 * alpha, *rest, **more)
+
+    monkeypatch.setattr(hopper, "plan", doubled)
+    assert "wrong, first (0, " in check(device, product)
+
+    def beside(device: Any, c: Any, a: Any, b: Any, *rest: Any, **more: Any) -> Any:
+        plan = right(device, c, a, b, *rest, **more)
+        return lambda: (device.backend.memory.fill(c.address + 23, 0, 1), plan())
+
+    monkeypatch.setattr(hopper, "plan", beside)
+    assert check(device, product) == "memory around C was changed"
