@@ -529,13 +529,3 @@ def test_the_notice_comes_once(
             ptxgemm.matmul(np.ones((1, 1), f4), np.ones((1, 1), f4))
     (said,) = caplog.messages
     assert said.startswith("no GPU (this is a test): products run on the emulator")
-
-
-def test_every_matrix_of_two_batch_axes_is_aligned_as_its_kernel_takes_it() -> None:
-    """The second axis is repeated launches, whose addresses are offset by 4 bytes here."""
-    rows = normal(3, 64, 12)
-    a, b = (
-        normal(2, 3, 2, 64),
-        np.lib.stride_tricks.as_strided(rows, (2, 3, 64, 8), (4, 4 * 64 * 12, 4 * 12, 4)),
-    )
-    assert_right(ptxgemm.matmul(a, b, **EMULATOR), a, b)
