@@ -1,4 +1,4 @@
-"""``python -m ptxgemm demo | emit``."""
+"""``python -m ptxgemm demo | emit | tune``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import ptx
+from ptxgemm import tune
 from ptxgemm.tail import PREFETCHES
 
 
@@ -39,6 +40,12 @@ def parser() -> argparse.ArgumentParser:
     emit.add_argument("--l2-prefetch", action="store_true", help="load with L2::128B")
     emit.add_argument("--target", help="such as sm_90a (default: the least that it needs)")
     emit.set_defaults(run=run_emit)
+
+    tuning = commands.add_parser(
+        "tune", help="measure on a Hopper GPU which tiles are fastest, and keep that"
+    )
+    tune.arguments(tuning)
+    tuning.set_defaults(run=tune.run)
     return top
 
 

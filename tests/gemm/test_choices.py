@@ -18,6 +18,7 @@ from ptxgemm.hopper import Matrix
 from ptxgemm.narrow import Narrow
 from ptxgemm.tiling import Tiling
 
+OWN = choices.SHIPPED
 CARD = "NVIDIA H200"
 DECODING = Product(16, 14336, 4096, "NT")
 NARROW, TILING = Narrow(128, 16, 9, parts=2), Tiling(128, 128, 5, alternate=True)
@@ -127,6 +128,17 @@ def test_what_an_older_version_kept_counts_as_absent() -> None:
     for choice in ({"kind": "wide"}, bad["choice"] | {"parts": 3}, bad["choice"] | {"more": 1}):
         choices.ship(CARD, [bad | {"choice": choice}])
         assert choices.measured(CARD, DECODING) is None
+
+
+def test_the_packages_own_table_is_whole() -> None:
+    """Each line says what was measured where, and takes part as it stands."""
+    for path in OWN.glob("*.jsonl"):
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        assert len({one["product"] for one in rows}) == len(rows)
+        for one in rows:
+            assert choices.decoded(one["choice"]) and one["us"] > 0
+            assert path.name == choices.shipped_file(one["card"]).name
+            assert {"driver", "version", "date"} <= one.keys()
 
 
 def test_a_product_is_told_by_its_matrices() -> None:
