@@ -23,9 +23,10 @@ import numpy as np
 import ptx
 from ptx.devices import Device
 from ptx.errors import PtxError
-from ptxgemm import hopper
+from ptxgemm import choices, hopper
+from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix
-from ptxgemm.kernels.wgmma import gemm
+from ptxgemm.narrow import Narrow
 from ptxgemm.tiling import ELEMENTS, OUT_BYTES, OUTS, Accumulate, Tiling
 
 SMS = 132
@@ -49,6 +50,11 @@ TILINGS = (
     Tiling(128, 256, 4), Tiling(256, 128, 4, 2, 4), Tiling(128, 128, 6, 1, 8, alternate=True),
     Tiling(128, 128, 6, 2, 8, alternate=True), Tiling(64, 256, 4, 1, 32, alternate=True),
     Tiling(128, 64, 8), Tiling(128, 64, 8, group=4), Tiling(64, 64, 3, alternate=True),
+)  # fmt: skip
+NARROW = (
+    Narrow(64, 8, 6), Narrow(64, 16, 4, parts=4), Narrow(128, 32, 3, 2, parts=2, peers=2),
+    Narrow(128, 64, 4, peers=4), Narrow(256, 64, 2, parts=8), Narrow(64, 128, 4, parts=2, peers=4),
+    Narrow(128, 128, 3, parts=4), Narrow(64, 256, 2, peers=2),
 )  # fmt: skip
 PROMOTED_TILINGS = (Tiling(128, 128, 6), Tiling(128, 64, 8), Tiling(64, 128, 4, alternate=True))
 
@@ -112,7 +118,7 @@ class Product:
     alpha: float = 1.0
     beta: float = 0.0
     accumulate: Accumulate = "native"
-    tiling: Tiling | None = None
+    tiling: Choice | None = None
     whole: bool = True
     """Whether elements are small whole numbers."""
 
@@ -121,7 +127,7 @@ class Product:
         return (self.m, self.k), (self.k, self.n), (self.m, self.n)
 
     @property
-    def chosen(self) -> Tiling:
+    def chosen(self) -> Choice:
         """The kernel that is launched on a card of the H200's size. Raises ValueError for none."""
         a, b, c = (
             Matrix(base * _bytes(kind), *shape, *strides, kind)
@@ -131,12 +137,13 @@ class Product:
             )
             for strides in [(1, shape[0] + gap) if flip else (shape[1] + gap, 1)]
         )  # fmt: skip
-        if c.along == "rows":
-            a, b, c = b.transposed, a.transposed, c.transposed
-        return hopper.configure(
+        tiling = self.tiling
+        if tiling is None and self.accumulate == "native":
+            tiling = choices.modelled(SMS, choices.Product.of(c, a, b))
+        return hopper.arranged(
             SMS, c, a, b, scaled=(self.alpha, self.beta) != (1.0, 0.0),
-            accumulate=self.accumulate, tiling=self.tiling,
-        )  # fmt: skip
+            accumulate=self.accumulate, tiling=tiling,
+        )[0]  # fmt: skip
 
 
 def _bytes(kind: str) -> int:
@@ -252,7 +259,11 @@ def _product(pick: random.Random, largest: int) -> Product:
     out = pick.choice(OUTS[ELEMENTS[a].sum])
     scales = ((1.0, 0.0), (1.0, 0.0), (0.5, 0.0), (-2.0, 1.5))
     alpha, beta = pick.choice(scales) if out != "s32" else (1.0, 0.0)
-    tilings = PROMOTED_TILINGS if accumulate == "promoted" else TILINGS
+    tilings: tuple[Choice, ...] = TILINGS
+    if accumulate == "promoted":
+        tilings = PROMOTED_TILINGS
+    if accumulate == "native" and ELEMENTS[a].bytes == 2 and pick.random() < 0.5:
+        tilings = NARROW
     whole = accumulate == "half" or pick.random() < 0.5
     return Product(
         m, n, k, a, b, out,
@@ -263,8 +274,8 @@ def _product(pick: random.Random, largest: int) -> Product:
     )  # fmt: skip
 
 
-def assemble(tiling: Tiling) -> None:
-    ptx.assemble(ptx.Module(gemm(tiling)), "sm_90a")
+def assemble(choice: Choice) -> None:
+    ptx.assemble(ptx.Module(hopper.kernel(choice)), "sm_90a")
 
 
 def run(device: Device, count: int, seed: int, largest: int) -> int:

@@ -90,13 +90,17 @@ def decoded(fields: dict[str, Any]) -> Choice:
 
 
 def best(device: Device, c: Matrix, a: Matrix, b: Matrix) -> Choice | None:
-    """The measured choice, else for types of narrow products the modelled one, else None."""
+    """The measured choice, else the modelled one."""
     product = Product.of(c, a, b)
     found = measured(device.name, product) if device.is_cuda else None
-    narrow = product.a in ELEMENTS and product.b == product.a and product.out in OUTS
-    if found is None and narrow:
-        return choose.ranked(device.sm_count, product.m, product.n, product.k)[0]
-    return found
+    return found or modelled(device.sm_count, product)
+
+
+def modelled(sm_count: int, product: Product) -> Choice | None:
+    """The cheapest choice by the model, for the types that narrow products have; else None."""
+    if product.a in ELEMENTS and product.b == product.a and product.out in OUTS:
+        return choose.ranked(sm_count, product.m, product.n, product.k)[0]
+    return None
 
 
 @cache

@@ -174,17 +174,9 @@ def plan(
     scaled = (alpha, beta) != (1.0, 0.0)
     if tiling is None and accumulate == "native":
         tiling = choices.best(device, c, a, b)
-    if isinstance(tiling, Narrow):
-        if accumulate != "native":
-            raise ValueError(f'a narrow product has "native" sums, no {accumulate} ones')
-        c, a, b = narrowing.turned(c, a, b)
-        made: Tiling | Narrow = narrowing.fitted(tiling, c, a, b, scaled)
-    else:
-        if c.along == "rows":
-            c, a, b = c.transposed, b.transposed, a.transposed
-        made = configure(
-            device.sm_count, c, a, b, scaled=scaled, accumulate=accumulate, tiling=tiling
-        )
+    made, c, a, b = arranged(
+        device.sm_count, c, a, b, scaled=scaled, accumulate=accumulate, tiling=tiling
+    )
     workspace: list[Array] = []
     launches: list[Callable[[], None]] = []
     if _turns(a, "columns"):
@@ -200,6 +192,26 @@ def plan(
     else:
         launches.append(_product(device, made, c, a, b, alpha, beta, stream))
     return Plan(made, tuple(launches), tuple(workspace))
+
+
+def arranged(
+    sm_count: int, c: Matrix, a: Matrix, b: Matrix, *, scaled: bool,
+    accumulate: Accumulate = "native", tiling: Tiling | Narrow | None = None,
+) -> tuple[Tiling | Narrow, Matrix, Matrix, Matrix]:  # fmt: skip
+    """The kernel, and C, A and B as it takes them: the same product or its transpose."""
+    if isinstance(tiling, Narrow):
+        if accumulate != "native":
+            raise ValueError(f'a narrow product has "native" sums, no {accumulate} ones')
+        c, a, b = narrowing.turned(c, a, b)
+        return narrowing.fitted(tiling, c, a, b, scaled), c, a, b
+    if c.along == "rows":
+        c, a, b = c.transposed, b.transposed, a.transposed
+    made = configure(sm_count, c, a, b, scaled=scaled, accumulate=accumulate, tiling=tiling)
+    return made, c, a, b
+
+
+def kernel(made: Tiling | Narrow) -> Kernel:
+    return narrow.gemm(made) if isinstance(made, Narrow) else wgmma.gemm(made)
 
 
 def configure(
@@ -246,7 +258,7 @@ def _product(
         args["c_map"] = device.tensor_map(c.map(OUT_MAPS[c.element], (line, ROWS)))
     if tiling.scaled:
         args |= {"alpha": alpha, "beta": beta}
-    return _loaded(device, wgmma.gemm, tiling).prepare(
+    return _loaded(device, kernel, tiling).prepare(
         tiling.grid(c.rows, c.columns, device.sm_count),
         tiling.threads,
         args,
@@ -259,7 +271,7 @@ def _narrow(
     device: Device, shape: Narrow, c: Matrix, a: Matrix, b: Matrix, alpha: float, beta: float,
     stream: Any,
 ) -> Callable[[], None]:  # fmt: skip
-    return _loaded(device, narrow.gemm, shape).prepare(
+    return _loaded(device, kernel, shape).prepare(
         shape.grid(c.rows, c.columns),
         shape.threads,
         narrowing.arguments(device, shape, c, a, b, alpha, beta),

@@ -21,12 +21,10 @@ import numpy as np
 import ptx
 from ptx.devices import Array, Device
 from ptx.errors import PtxError
-from ptxgemm import choices, choose, hopper, narrowing
+from ptxgemm import choices, choose, hopper
 from ptxgemm.choices import Product
 from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix, Plan
-from ptxgemm.kernels import narrow, wgmma
-from ptxgemm.narrow import Narrow
 from ptxgemm.tiling import Tiling
 
 Calls = list[Callable[[], None]]
@@ -162,16 +160,11 @@ def _error(plan: Plan, one: Inputs, out: str) -> float:
 def _assemble(device: Device, candidates: Sequence[Choice], one: Inputs) -> None:
     """Into the disk cache, side by side, so that loading costs no assembling."""
     major, minor = device.compute_capability
-    modules = []
-    for choice in candidates:
-        c, a, b = one.matrices
-        if isinstance(choice, Narrow):
-            c, a, b = narrowing.turned(c, a, b)
-            kernel = narrow.gemm(narrowing.fitted(choice, c, a, b, scaled=False))
-        else:
-            made = hopper.configure(device.sm_count, c, a, b, scaled=False, tiling=choice)
-            kernel = wgmma.gemm(made)
-        modules.append(ptx.Module(kernel))
+    kernels = (
+        hopper.arranged(device.sm_count, *one.matrices, scaled=False, tiling=choice)[0]
+        for choice in candidates
+    )
+    modules = [ptx.Module(hopper.kernel(made)) for made in kernels]
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda module: ptx.assemble(module, f"sm_{major}{minor}a"), modules))
 
