@@ -250,7 +250,7 @@ class Program:
                 self._walk(Scope(scope, scope.function), statement.body)
 
     def _emit(self, scope: Scope, instruction: Instruction) -> None:
-        words = Words(instruction.op)
+        words = semantics.words_of(instruction)
         try:
             meaning = semantics.meaning_of(words)
         except Unmodelled as error:

@@ -22,6 +22,7 @@ from ptx.ir import (
     Operand,
     Pair,
     Reg,
+    Selected,
     Sink,
     Special,
     Symbol,
@@ -68,7 +69,9 @@ def select(source: Source, lanes: Lanes) -> Array:
 
 
 def read(chunk: Chunk, decoded: Decoded, operand: Operand, type: str) -> Source:
-    """Where the values of an operand come from, as `type`."""
+    """Where the values of an operand come from, as `type`; a selector is the meaning's to heed."""
+    if isinstance(operand, Selected):
+        operand = operand.operand
     if isinstance(operand, Reg):
         return narrowed(chunk.register(chunk.program.slot_of(decoded, operand)), type)
     if isinstance(operand, Imm):
@@ -102,6 +105,8 @@ def narrowed(register: Array, type: str) -> Array:
 
 def target(chunk: Chunk, decoded: Decoded, operand: Operand, type: str) -> Array:
     """The array that a result of `type` is assigned to; assignment extends to a wider register."""
+    if isinstance(operand, Selected):
+        operand = operand.operand
     if isinstance(operand, Sink):
         return np.empty((chunk.count, 2) if type == "b128" else chunk.count, dtype_of(type))
     if not isinstance(operand, Reg):

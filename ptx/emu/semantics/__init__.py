@@ -7,12 +7,11 @@ of its operands), a step that touches memory or other threads, or a reason in :d
 from __future__ import annotations
 
 from ptx.emu.faults import Unmodelled
-from ptx.emu.semantics import compare, convert, floating, half, integer, logic, moves
+from ptx.emu.semantics import compare, convert, floating, half, integer, logic, moves, video
 from ptx.emu.semantics.rules import RULES, Meaning, Words
-from ptx.ir import Addr, Instruction, Operand, Pair
-from ptx.isa import FORMS
+from ptx.ir import Addr, Instruction, Operand, Pair, Selected
 
-__all__ = ["compare", "convert", "floating", "half", "integer", "logic", "moves"]
+__all__ = ["compare", "convert", "floating", "half", "integer", "logic", "moves", "video"]
 
 MEMORY = frozenset(
     "ld ldu st atom red cp prefetch prefetchu discard applypriority isspacep cvta mapa getctarank "
@@ -37,10 +36,6 @@ UNMODELLED: dict[str, str] = {
         ("alloca", "stacksave", "stackrestore"), "stack memory of variable size is not modelled"
     ),
     "clusterlaunchcontrol": "work stealing between grids is not modelled",
-    **dict.fromkeys(
-        (opcode for opcode, forms in FORMS.items() if forms[0].chapter == "video"),
-        "video instructions are not modelled",
-    ),
 }
 """Opcodes without a meaning, and why."""
 
@@ -48,6 +43,12 @@ _NO_RESULT = frozenset(
     "st red bar barrier prefetch prefetchu discard applypriority fence membar griddepcontrol "
     "nanosleep pmevent setmaxnreg bra brx ret exit trap brkpt stmatrix".split()
 )
+
+
+def words_of(instruction: Instruction) -> Words:
+    """The words of an instruction, with the selectors of its operands."""
+    found = [o.selector if isinstance(o, Selected) else "" for o in instruction.operands]
+    return Words(instruction.op, tuple(found) if any(found) else ())
 
 
 def meaning_of(words: Words) -> Meaning | None:

@@ -44,6 +44,8 @@ class Words:
     """The words of one spelling, as ``fma.rn.ftz.f32``."""
 
     op: str
+    selectors: tuple[str, ...] = ()
+    """Of the operands in turn, as ``"b0"``, where one has any."""
 
     @cached_property
     def all(self) -> tuple[str, ...]:
