@@ -19,7 +19,8 @@ import torch
 
 import ptx
 from benchmarks.harness import record
-from ptxgemm import hopper
+from ptxgemm import choices, hopper
+from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix
 from ptxgemm.tiling import Tiling
 
@@ -46,10 +47,14 @@ GROUPS: dict[str, list[Case]] = {
         (8191, 8191, 8191, "NN"),
     ],
     "small": [
-        (1, 4096, 4096, "NT"),
-        (16, 14336, 4096, "NT"),
-        (64, 4096, 4096, "NT"),
-        (128, 7168, 18432, "NT"),
+        (m, n, k, layout)
+        for layout in ("NT", "NN")
+        for m, n, k in (
+            (1, 4096, 4096),
+            (16, 14336, 4096),
+            (64, 4096, 4096),
+            (128, 7168, 18432),
+        )
     ],
 }
 TILINGS = {
@@ -193,10 +198,9 @@ def run(case: Case, dtype: str, tilings: dict[str, Tiling | None], hand: bool) -
     }  # fmt: skip
 
 
-def shown(tiling: Tiling) -> str:
-    t = tiling
-    alternate = " alternate" if t.alternate else ""
-    return f"{t.tile_m}x{t.tile_n} s{t.stages} c{t.cluster} g{t.group}{alternate} {t.store}"
+def shown(choice: Choice) -> str:
+    store = f" {choice.store}" if isinstance(choice, Tiling) else ""
+    return choices.shown(choice) + store
 
 
 def main() -> None:

@@ -86,6 +86,13 @@ def decoded(fields: dict[str, Any]) -> Choice:
     return known[0](**rest)
 
 
+def shown(choice: Choice) -> str:
+    """In a few words."""
+    fields = encoded(choice)
+    kind, m, n = fields.pop("kind"), fields.pop("tile_m"), fields.pop("tile_n")
+    return f"{kind} {m}x{n} " + " ".join(f"{name} {value}" for name, value in fields.items())
+
+
 # ---------------------------------------------------------------- kept choices
 
 

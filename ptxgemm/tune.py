@@ -22,7 +22,7 @@ import ptx
 from ptx.devices import Array, Device
 from ptx.errors import PtxError
 from ptxgemm import choices, choose, hopper
-from ptxgemm.choices import Product
+from ptxgemm.choices import Product, shown
 from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix, Plan
 from ptxgemm.tiling import Tiling
@@ -79,8 +79,9 @@ class Inputs:
 
 
 def tune(
-    device: Device, product: Product, most: int = MOST, timer: Timer | None = None
-) -> list[Measured]:
+    device: Device, product: Product, most: int = MOST, timer: Timer | None = None,
+    stream: Any = None,
+) -> list[Measured]:  # fmt: skip
     """Measure a product and keep the fastest choice; all choices, the fastest first.
 
     Raises PtxError where none gives the right result.
@@ -94,7 +95,9 @@ def tune(
     errors: list[float] = []
     plans: list[list[Plan]] = []
     for choice in candidates:
-        plans.append([hopper.plan(device, *one.matrices, tiling=choice) for one in sets])
+        plans.append(
+            [hopper.plan(device, *one.matrices, tiling=choice, stream=stream) for one in sets]
+        )
         errors.append(_error(plans[-1][0], sets[0], product.out))
     us = (timer or gpu_us)(device, [list[Callable[[], None]](one) for one in plans])
     found = [
@@ -251,7 +254,7 @@ def run(options: argparse.Namespace) -> int:
         lines.append(
             (product.key, shown(best.choice), best.us, nbytes / best.us / 1e6, first / best.us)
         )
-        rows.append(_row(device, product, best))
+        rows.append(row(device, product, best))
         wrong = [one for one in found if not one.error <= 1]
         lines += [(product.key, f"WRONG: {shown(one.choice)}", None, None, None) for one in wrong]
     head = ("product", "fastest", "us", "TB/s", "model's us / fastest")
@@ -261,7 +264,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _row(device: Device, product: Product, best: Measured) -> dict[str, Any]:
+def row(device: Device, product: Product, best: Measured) -> dict[str, Any]:
     from ptx.toolchain import find_driver
 
     return {
@@ -273,10 +276,3 @@ def _row(device: Device, product: Product, best: Measured) -> dict[str, Any]:
         "version": ptx.__version__,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def shown(choice: Choice) -> str:
-    """In a few words."""
-    fields = choices.encoded(choice)
-    kind, m, n = fields.pop("kind"), fields.pop("tile_m"), fields.pop("tile_n")
-    return f"{kind} {m}x{n} " + " ".join(f"{name} {value}" for name, value in fields.items())

@@ -1,0 +1,113 @@
+"""Few rows, few columns, few tiles: every choice of tiles beside torch on a Hopper GPU.
+
+    python -m benchmarks.narrow [MxNxK ...] [--layout NN] [--type f16] [--most 24] [--record]
+
+As ``python -m ptxgemm tune`` does, it checks each choice in a poisoned C against float64 and keeps
+the fastest; but it times them by replayed CUDA graphs, in turn with torch. ``--record`` appends the
+times of all choices to ``benchmarks/results`` and the fastest ones to the package's own table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from tabulate import tabulate
+
+import ptx
+from benchmarks.harness import record
+from benchmarks.hopper import GROUPS, TYPES, Graphs, operand
+from ptx.devices import Device
+from ptxgemm import choices, tune
+from ptxgemm.choices import Product, shown
+
+CASES = tuple(dict.fromkeys((*case[:3],) for case in GROUPS["small"]))
+"""M, N and K of the products that targets are set for."""
+
+
+class BesideTorch:
+    """Times choices of a product, and ``torch.matmul`` on inputs of its own among them."""
+
+    def __init__(self, product: Product) -> None:
+        self.product = product
+        self.graphs = Graphs()
+        self.torch_us = math.nan
+
+    def __call__(self, device: Device, contenders: list[list[Callable[[], None]]]) -> list[float]:
+        p, dtype = self.product, TYPES[self.product.a]
+        sets = [
+            (
+                operand(p.m, p.k, p.layout[0], dtype),
+                operand(p.k, p.n, p.layout[1], dtype),
+                torch.empty(p.m, p.n, device="cuda", dtype=dtype),
+            )
+            for _ in contenders[0]
+        ]
+        self.graphs.add("torch", [lambda s=s: torch.matmul(s[0], s[1], out=s[2]) for s in sets])
+        for number, calls in enumerate(contenders):
+            self.graphs.add(str(number), calls)
+        us = self.graphs.times()
+        self.torch_us = us.pop("torch")
+        return list(us.values())
+
+
+def run(device: Device, product: Product, most: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A row of results, and one of the package's table."""
+    timer = BesideTorch(product)
+    stream = timer.graphs.stream.cuda_stream
+    found = tune.tune(device, product, most, timer, stream)
+    modelled = choices.modelled(device.sm_count, product)
+    row = {
+        "group": "narrow",
+        "case": f"{product.m}x{product.n}x{product.k} {product.layout}",
+        "type": product.a,
+        "us": {
+            "torch": timer.torch_us,
+            "ptxgemm": found[0].us,
+            "modelled": next(one.us for one in found if one.choice == modelled),
+        },
+        "choices": {shown(one.choice): one.us for one in found if one.error <= 1},
+        "wrong": [shown(one.choice) for one in found if not one.error <= 1],
+    }
+    return row, tune.row(device, product, found[0])
+
+
+def line(row: dict[str, Any]) -> tuple[Any, ...]:
+    us = row["us"]
+    m, n, k = map(int, row["case"].split()[0].split("x"))
+    terabytes = 2e-6 * (m * k + k * n + m * n) / us["ptxgemm"]
+    fastest = next(iter(row["choices"]))
+    return (
+        row["case"], us["torch"], us["ptxgemm"], us["torch"] / us["ptxgemm"],
+        us["torch"] / us["modelled"], terabytes, fastest, len(row["wrong"]),
+    )  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    tune.arguments(parser)
+    parser.add_argument("--all", action="store_true", help="all that tune measures by default")
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    device = ptx.device("cuda:0")
+    rows, table = [], []
+    for m, n, k in options.sizes or (tune.PRODUCTS if options.all else CASES):
+        product = Product(m, n, k, options.layout, *(options.type,) * 3)
+        result, best = run(device, product, options.most)
+        print(*line(result), flush=True)
+        rows.append(result)
+        table.append(best)
+    head = ("case", "torch us", "us", "ratio", "modelled's", "TB/s", "fastest", "wrong")
+    print(tabulate([line(row) for row in rows], head, floatfmt=".2f"))
+    if options.record:
+        print(record("narrow", rows), choices.ship(device.name, table))
+    return int(any(row["wrong"] for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
