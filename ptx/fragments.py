@@ -164,8 +164,8 @@ class Fragment:
             wanted = self.aligned_bytes(layout)
             if ldm * self.map.bits % (8 * wanted):
                 raise self._error(
-                    f"ldm must be a multiple of {wanted} bytes; {ldm} elements are "
-                    f"{ldm * self.map.bits / 8:g}"
+                    f"ldm must be a multiple of {wanted} bytes (PTX ISA 9.7.14.4.2); {ldm} elements "
+                    f"are {ldm * self.map.bits / 8:g}"
                 )
         if isinstance(pointer, (Symbol, Addr)):
             self._check_pointer(pointer, self.aligned_bytes(layout))
@@ -256,8 +256,7 @@ def _map(
     if shape == "m8n8k4" and bits < 64:
         return layouts.mma_m8n8k4_fragment(operand, layout or "row", bits)
     if halved:
-        m, n, k = layouts.shape_of(shape)
-        shape = f"m{m}n{n}k{k // 2}"
+        return layouts.mma_sparse_fragment(shape, bits)
     return layouts.mma_fragment(shape, operand, bits)
 
 
@@ -287,6 +286,16 @@ def _products(shape: str, types: tuple[str, ...], sparse: bool) -> bool:
 # ---------------------------------------------------------------- products
 
 
+def load_metadata(kernel: Kernel, pointer: Any) -> Reg:
+    """This lane's word of a warp's 32 at `pointer`, as :meth:`ptx.sparsity.Compressed.words` lays
+    them out. Emits ``mov`` of the lane, what adds it to the pointer, and ``ld.b32``.
+    """
+    words = layouts.Fragment("metadata", 32, 1, 32, tuple(((lane, 0),) for lane in range(32)))
+    found: Reg = kernel.reg("b32")
+    move_by_lanes(kernel, "ld", Matrix(words, "row", pointer, None), (found,))
+    return found
+
+
 def mma(
     d: Fragment,
     a: Fragment,
@@ -301,8 +310,8 @@ def mma(
     """D = A B + C; `d` and `c` may be one fragment.
 
     `op` is for b1: bits are combined by ``"xor"`` or ``"and"`` and counted. A sparse `a` takes the
-    register `metadata` and the `selector` of the threads that hold it (``mma.sp``, ordered where
-    the target has it).
+    register `metadata`, as :func:`load_metadata` makes it, and the `selector` of the lanes whose
+    registers count (``mma.sp::ordered_metadata``).
 
     `satfinite`: sums of integers are clamped to 32 bits by the instruction itself. PTX has no such
     modifier for floating point, so clamping instructions follow the product, for each element
@@ -335,6 +344,10 @@ def mma(
     if a.sparse:
         if metadata is None:
             raise PtxError("a sparse A needs its metadata", place)
+        selectors = layouts.sparse_selectors(d.shape, a.map.bits)
+        if selector not in selectors:
+            known = " or ".join(map(str, selectors))
+            raise PtxError(f"selector is {selector}; for {a} it is {known}", place)
         rest = (metadata, selector)
     k.op(spelled, a.registers, b.registers, c.registers, *rest, out=d.registers)
     if satfinite and not integer:

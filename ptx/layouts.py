@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 WARP = 32
@@ -41,8 +41,8 @@ class Fragment:
 
     @property
     def elements(self) -> int:
-        """Elements in each lane."""
-        return len(self.places[0])
+        """Elements in each lane that holds any."""
+        return max(map(len, self.places))
 
     @property
     def per_register(self) -> int:
@@ -159,6 +159,58 @@ def mma_m8n8k4_fragment(operand: str, layout: str = "row", bits: int = 16) -> Fr
     return _fragment(f"m8n8k4 c of {bits} bits", 8, 8, bits, 8, place_c)
 
 
+# ---------------------------------------------------------------- mma.sp
+
+CHUNKS = {32: 2, 16: 4, 8: 4, 4: 8}
+"""By the bits of an element of a sparse A: the neighbours along K half of which are kept. Of 4-bit
+elements, neighbours are kept by pairs."""
+INDEX_BITS = 4
+"""What tells which of a chunk are kept: two numbers of two bits, the lower one first."""
+
+
+def mma_sparse_fragment(shape: str, bits: int) -> Fragment:
+    """A of ``mma.sp``: the elements that are kept, k / 2 to a row, lie as those of a dense A."""
+    m, n, k = shape_of(shape)
+    dense = mma_fragment(f"m{m}n{n}k{k // 2}", "a", bits)
+    return replace(dense, name=f"sparse {shape} a of {bits}-bit elements")
+
+
+def sparse_selectors(shape: str, bits: int) -> range:
+    """The selectors of ``mma.sp`` for a shape and the width of A's elements: 4, 2 or 1 of them."""
+    return range(4 // (shape_of(shape)[2] // CHUNKS[bits] // 4))
+
+
+@cache
+def sparse_metadata(shape: str, bits: int, selector: int = 0) -> Fragment:
+    """Which chunk of A each lane's metadata tells of: rows of A by its chunks along K.
+
+    The register of a lane holds eight indices of four bits. One, two or all four lanes of each
+    group of four have metadata; `selector` says which one, or which pair. For elements of 16 and 32
+    bits a lane tells of four chunks in rows g and g + 8, for narrower ones of eight in one row.
+    Other lanes' registers are not looked at. Source: PTX ISA 9.0, 9.7.14.6, whose figures have it.
+    """
+    selectors = sparse_selectors(shape, bits)
+    if selector not in selectors:
+        raise ValueError(f"selector is {selector}; {shape} has {', '.join(map(str, selectors))}")
+    m, _, k = shape_of(shape)
+    several = 4 // len(selectors)
+
+    def place(lane: int, i: int) -> Coordinate:
+        number = lane % 4 - selector * several
+        if bits >= 16:
+            return lane // 4 + 8 * (i // 4), 4 * number + i % 4
+        return lane // 4 + 8 * (number % 2), 8 * (number // 2) + i
+
+    places = tuple(
+        tuple(place(lane, i) for i in range(8)) if lane % 4 // several == selector else ()
+        for lane in range(WARP)
+    )
+    name = f"sparse {shape} metadata of {bits}-bit elements"
+    if len(selectors) > 1:
+        name += f", selector {selector}"
+    return Fragment(name, m, k // CHUNKS[bits], INDEX_BITS, places)
+
+
 # ---------------------------------------------------------------- wmma
 
 ELEMENT_BITS = {
@@ -212,8 +264,11 @@ def wmma_alignment(shape: str, operand: str, type: str, layout: str) -> int:
     """Bytes that base and stride of ``wmma.load`` and ``wmma.store`` must be multiples of.
 
     The manual wants every row (or column) to begin at a multiple of the fragment's bytes in one
-    lane (PTX ISA 9.7.14.2): 32 for f16 inputs. Rows shorter than that, which PTX's own default
-    stride sets side by side, count with their length.
+    lane (PTX ISA 9.7.14.4.2, whose example is the f16 A of m16n16k16: pointer and stride are
+    multiples of 32 bytes). CUDA C++ asks for less, an ldm of 8 halves or 4 floats, that is 16
+    bytes: an ldm of 24 halves is taken by ``load_matrix_sync`` and leaves the instruction
+    undefined. Rows shorter than the fragment, which PTX's own default stride sets side by side,
+    count with their length.
     """
     map = wmma_fragment(shape, operand, type)
     line = map.columns if layout == "row" else map.rows

@@ -16,12 +16,22 @@ CELL_WIDTH, CELL_HEIGHT, MARGIN = 44, 18, 30
 LANES = 32
 
 
-def named(shape: str, type: str, operand: str, family: str = "") -> Fragment:
+def named(
+    shape: str,
+    type: str,
+    operand: str,
+    family: str = "",
+    layout: str = "",
+    sparse: bool = False,
+    selector: int = 0,
+) -> Fragment:
     """The fragment of ``("m16n8k16", "f16", "a")``; operands are a, b, c and d (as c).
 
     `family` is ``mma`` or ``wmma``; without it, the first of them that has the shape. ``m64nNkK``
     is wgmma's, ``m8n8`` the matrix of ldmatrix (`operand` ``"trans"`` for the transposed one).
-    Raises ValueError for what there is not.
+    `layout` is for the m8n8k4 of 16 bits, whose A and B have one each for rows and columns.
+    `sparse` is for mma.sp, whose operand ``"meta"`` has a `selector`. Raises ValueError for what
+    there is not.
     """
     operand = "c" if operand == "d" else operand
     m, n, k = layouts.shape_of(shape)
@@ -30,8 +40,10 @@ def named(shape: str, type: str, operand: str, family: str = "") -> Fragment:
     if type not in layouts.ELEMENT_BITS:
         raise ValueError(f"{type!r} is no type; expected {', '.join(layouts.ELEMENT_BITS)}")
     bits = layouts.ELEMENT_BITS[type]
+    if operand == "meta" or sparse:
+        return _sparse(shape, type, operand, bits, selector)
     if operand not in ("a", "b", "c"):
-        raise ValueError(f"operand is {operand!r}; expected a, b, c or d")
+        raise ValueError(f"operand is {operand!r}; expected a, b, c, d or meta")
     if m == 64:
         if operand == "b":
             raise ValueError("wgmma reads B from shared memory; it has no fragment")
@@ -44,7 +56,21 @@ def named(shape: str, type: str, operand: str, family: str = "") -> Fragment:
     if found == "wmma":
         return layouts.wmma_fragment(shape, operand, type)
     if shape == "m8n8k4" and bits < 64:
-        return layouts.mma_m8n8k4_fragment(operand, "row" if operand != "b" else "col", bits)
+        natural = "col" if operand == "b" else "row"
+        return layouts.mma_m8n8k4_fragment(operand, layout or natural, bits)
+    return layouts.mma_fragment(shape, operand, bits)
+
+
+def _sparse(shape: str, type: str, operand: str, bits: int, selector: int) -> Fragment:
+    use = {"a": "matrix_a", "meta": "matrix_a", "b": "matrix_b", "c": "accumulator"}.get(operand)
+    if use is None:
+        raise ValueError(f"operand is {operand!r}; expected a, b, c, d or meta")
+    if not exists("mma", use, shape, type, sparse=True):
+        raise ValueError(f"mma.sp has no {use} of .{type} in {shape}")
+    if operand == "meta":
+        return layouts.sparse_metadata(shape, bits, selector)
+    if operand == "a":
+        return layouts.mma_sparse_fragment(shape, bits)
     return layouts.mma_fragment(shape, operand, bits)
 
 

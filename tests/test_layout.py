@@ -49,6 +49,7 @@ USES = {
     "encoding": set(),
     "lane_access": {"ir", "layouts"},
     "fragments": {"builder", "encoding", "lane_access"},
+    "sparsity": {"layouts"},
     "pictures": {"fragments"},
     "assembler": {"text", "requirements", "toolchain", "cache", "elf"},
     "sass": {"assembler", "loops"},
@@ -65,7 +66,7 @@ USES = {
 DEFERRED = {("ir", "text"), ("ir", "checker")}
 """Inside functions only: ``str(module)`` prints, ``Module(kernel)`` checks."""
 
-NUMPY = {"emu", "arrays", "devices", "tensormap", "commands"}
+NUMPY = {"emu", "arrays", "devices", "tensormap", "sparsity", "commands"}
 
 
 def part_of(module: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,8 +45,11 @@ def test_neighbours_of_a_lane_share_a_cell(capsys: pytest.CaptureFixture[str]) -
         (["16x16"], "'16x16' is no shape; a shape reads m16n8k16"),
         (["m16n8k16", "f8"], "'f8' is no type; expected b1, s4"),
         (["m16n8k256", "f64", "b"], "mma and wmma has no matrix_b of .f64 in m16n8k256"),
-        (["m16n8k16", "f16", "e"], "operand is 'e'; expected a, b, c or d"),
+        (["m16n8k16", "f16", "e"], "operand is 'e'; expected a, b, c, d or meta"),
         (["m64n64k16", "f16", "b"], "wgmma reads B from shared memory"),
+        (["m16n8k32", "f16", "a"], "mma and wmma has no matrix_a of .f16 in m16n8k32"),
+        (["m16n8k4", "tf32", "a", "--sparse"], "mma.sp has no matrix_a of .tf32 in m16n8k4"),
+        (["m16n8k32", "f16", "meta", "--selector", "2"], "selector is 2; m16n8k32 has 0, 1"),
         (["m16n8k16", "f16", "a", "--family", "wmma"], "wmma has no matrix_a of .f16 in m16n8k16"),
     ],
 )
@@ -64,10 +68,14 @@ def test_what_there_is_not(
         (("m16n8k32", "s8", "b"), 64),
         (("m32n8k16", "f16", "a", "wmma"), 256),
         (("m8n8", "f16", "trans"), 32),
+        (("m8n8k4", "f16", "b", "mma", "row"), 8),
+        (("m16n8k32", "f16", "a", "", "", True), 128),
+        (("m16n8k32", "f16", "meta", "", "", False, 1), 32),
+        (("m16n8k64", "s8", "meta"), 32),
     ],
 )
 def test_a_picture_has_every_element(
-    arguments: tuple[str, ...], cells: int, tmp_path: Path
+    arguments: tuple[Any, ...], cells: int, tmp_path: Path
 ) -> None:
     fragment = pictures.named(*arguments)
     drawn = pictures.svg(fragment)

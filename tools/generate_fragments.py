@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from ptx import pictures
 from ptx.layouts import Fragment
@@ -26,16 +27,17 @@ through the lane's registers from the least significant bits of the first one; a
 of four lanes. Written by `tools/generate_fragments.py` from `ptx/layouts.py`;
 `python -m ptx fragment m16n8k16 f16 a` draws one at the terminal, `--svg FILE` as a picture.
 
-Those of `mma` and `ldmatrix` are as the manual has them (PTX ISA 9.0, section 9.7.14). Those of
-`wmma` are left open by the manual: these are what ptxas 13.0 makes for sm_90, and a test on a GPU
-compares them with the card.
+Those of `mma`, `mma.sp` and `ldmatrix` are as the manual has them (PTX ISA 9.0, section 9.7.14):
+a chunk of a sparse A is the four neighbours of which two are kept, of tf32 two, of 4 bits eight;
+a cell of its metadata is a chunk's index of four bits. Those of `wmma` are left open by the manual:
+these are what ptxas 13.0 makes for sm_90, and a test on a GPU compares them with the card.
 """
-SECTIONS: dict[str, list[tuple[str, str, str, str]]] = {
+SECTIONS: dict[str, list[tuple[Any, ...]]] = {
     "mma.sync, 16 bits (f16, bf16)": [
         *(("m16n8k16", "f16", one, "mma") for one in "ab"),
         *(("m16n8k8", "f16", one, "mma") for one in "ab"),
-        *(("m8n8k4", "f16", one, "mma") for one in "abc"),
-        ("m8n8k4", "f32", "c", "mma"),
+        *(("m8n8k4", "f16", one, "mma", by) for one in "ab" for by in ("row", "col")),
+        *(("m8n8k4", type, "c", "mma") for type in ("f16", "f32")),
         ("m16n8k16", "f32", "c", "mma"),
     ],
     "mma.sync, tf32": [("m16n8k8", "tf32", "a", "mma"), ("m16n8k8", "tf32", "b", "mma"),
@@ -60,6 +62,17 @@ SECTIONS: dict[str, list[tuple[str, str, str, str]]] = {
         *(("m16n8k256", "b1", one, "mma") for one in "ab"),
         *(("m16n8k128", "b1", one, "mma") for one in "ab"),
         *(("m8n8k128", "b1", one, "mma") for one in "ab"),
+    ],
+    "mma.sp: a sparse A, and its metadata by the chunks of each row": [
+        (shape, type, operand, "mma", "", True, selector)
+        for shape, type, selectors, operands in (
+            ("m16n8k16", "f16", 4, "a"), ("m16n8k32", "f16", 2, "ab"), ("m16n8k8", "tf32", 4, "a"),
+            ("m16n8k16", "tf32", 2, "ab"), ("m16n8k32", "s8", 2, "a"), ("m16n8k64", "s8", 1, "ab"),
+            ("m16n8k64", "s4", 2, "a"), ("m16n8k128", "s4", 1, "ab"),
+        )
+        for operand, selector in (
+            *((one, 0) for one in operands), *(("meta", i) for i in range(selectors))
+        )
     ],
     "wmma": [
         *((shape, type, one, "wmma")

@@ -17,14 +17,25 @@ from ptx.errors import PtxError
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shape", metavar="SHAPE", help="as m16n8k16")
     parser.add_argument("type", metavar="TYPE", nargs="?", default="f16", help="as f16")
-    parser.add_argument("operand", metavar="OPERAND", nargs="?", default="a", help="a, b, c or d")
+    parser.add_argument(
+        "operand", metavar="OPERAND", nargs="?", default="a",
+        help="a, b, c or d; meta is the metadata of mma.sp",
+    )  # fmt: skip
     parser.add_argument("--family", choices=("mma", "wmma"), default="", help="where both have it")
+    parser.add_argument(
+        "--layout", choices=("row", "col"), default="", help="of the m8n8k4 of 16 bits"
+    )
+    parser.add_argument("--sparse", action="store_true", help="the operand of mma.sp")
+    parser.add_argument("--selector", type=int, default=0, help="of metadata: which lanes have it")
     parser.add_argument("--svg", metavar="FILE", type=Path, help="write a picture instead")
 
 
 def run(options: argparse.Namespace) -> int:
     try:
-        map = pictures.named(options.shape, options.type, options.operand, options.family)
+        map = pictures.named(
+            options.shape, options.type, options.operand, options.family, options.layout,
+            options.sparse, options.selector,
+        )  # fmt: skip
     except (ValueError, AssertionError, KeyError) as problem:
         raise PtxError(str(problem)) from None
     if options.svg is not None:

@@ -62,5 +62,16 @@ def _mma() -> list[Product]:
     return found
 
 
+def _volta() -> list[Product]:
+    """The m8n8k4 of f16, whose quad pairs compute a product each, here all the same one."""
+    sums = [("f32", "f32"), ("f16", "f16"), ("f16", "f32")]
+    return [
+        Product(8, 8, 4, "f16", "f16", c, d, (*layouts, by), "mma")
+        for layouts in product(BOTH, BOTH)
+        for c, d in (sums if layouts == ("row", "col") else sums[:2])
+        for by in (BOTH if c == d == "f32" else ("row",))
+    ]
+
+
 WMMA = _wmma()
-MMA = _mma()
+MMA = [*_mma(), *_volta()]
