@@ -164,8 +164,8 @@ class Fragment:
             wanted = self.aligned_bytes(layout)
             if ldm * self.map.bits % (8 * wanted):
                 raise self._error(
-                    f"ldm must be a multiple of {wanted} bytes (PTX ISA 9.7.14.4.2); {ldm} elements "
-                    f"are {ldm * self.map.bits / 8:g}"
+                    f"ldm must be a multiple of {wanted} bytes; {ldm} elements are "
+                    f"{ldm * self.map.bits / 8:g}"
                 )
         if isinstance(pointer, (Symbol, Addr)):
             self._check_pointer(pointer, self.aligned_bytes(layout))

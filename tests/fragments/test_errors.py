@@ -58,10 +58,10 @@ def test_a34_ldm_below_an_extent_and_alignment() -> None:
     d = fragment(k, "accumulator", 16, 16, 16, "f32")
     refused(lambda: a.load(p, 8), "ldm is 8, and a row has 16 elements")
     refused(lambda: d.store(c, 12, "col"), "ldm is 12, and a column has 16 elements")
-    refused(lambda: a.load(p, 24), r"ldm must be a multiple of 32 bytes \(.*\); 24 elements are 48")
+    refused(lambda: a.load(p, 24), "ldm must be a multiple of 32 bytes; 24 elements are 48")
     refused(
         lambda: d.load(c, 20, "row"),
-        r"ldm must be a multiple of 32 bytes \(.*\); 20 elements are 80",
+        "ldm must be a multiple of 32 bytes; 20 elements are 80",
     )
     refused(lambda: d.load(c, 16), 'layout is None; expected "row" or "col"')
     refused(lambda: a.load(p, 16, "col"), "it lies by row, as it was made, not by col")
@@ -74,7 +74,7 @@ def test_a34_ldm_below_an_extent_and_alignment() -> None:
     a.load(p, n)
     b = fragment(k, "matrix_b", 32, 8, 16, "f16", "row")
     b.load(p, 8)
-    refused(lambda: b.load(p, 12), r"ldm must be a multiple of 16 bytes \(.*\); 12 elements are 24")
+    refused(lambda: b.load(p, 12), "ldm must be a multiple of 16 bytes; 12 elements are 24")
 
 
 def test_products_that_there_are_not() -> None:
