@@ -10,6 +10,7 @@ import re
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, Protocol, cast
 
@@ -499,13 +500,15 @@ class LoadedKernel:
         shared: int = 0,
         cluster: Extent | None = None,
         stream: Any = None,
+        early: bool = False,
     ) -> Launch:
         """The same launch, checked and packed once: calling the result launches it, at the least
-        cost.
+        cost. An `early` one may start before what its stream has to do first has ended: before a
+        thread touches that's memory it executes ``griddepcontrol.wait``.
         """
         packed = self._new_block()
         packed.write(args)
-        shape = self._geometry(grid, block, shared, cluster)
+        shape = replace(self._geometry(grid, block, shared, cluster), early=early)
         return Launch(self, packed, self.loaded.image.bind(self.name, shape, packed, stream), args)
 
     def _new_block(self) -> ArgumentBlock:
@@ -515,15 +518,9 @@ class LoadedKernel:
         self, grid: Extent, block: Extent, shared: int, cluster: Extent | None
     ) -> Geometry:
         return geometry(
-            self.name,
-            grid,
-            block,
-            shared,
-            cluster,
-            limits=self.device.limits,
-            directives=self._directives,
-            static_shared=self._static_shared,
-        )
+            self.name, grid, block, shared, cluster, limits=self.device.limits,
+            directives=self._directives, static_shared=self._static_shared,
+        )  # fmt: skip
 
     def _bind(
         self, grid: Extent, block: Extent, shared: int, cluster: Extent | None, stream: Any

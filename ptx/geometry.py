@@ -73,6 +73,10 @@ class Geometry:
     shared: int
     """Bytes of dynamic shared memory."""
     cluster: Three | None
+    early: bool = False
+    """Whether it may start before the launch before it on its stream has ended (CUDA C++
+    Programming Guide 13.0, "Programmatic Dependent Launch"); on the emulator that has ended.
+    """
 
 
 def geometry(

@@ -372,7 +372,7 @@ class Function:
     ) -> Callable[[], None]:
         context, api = self.context, self.context.api
         get_current, value = api.cuda.cuCtxGetCurrent, context.value
-        if geometry.cluster is None:
+        if geometry.cluster is None and not geometry.early:
             shape = (*geometry.grid, *geometry.block, geometry.shared, api.cuda.CUstream(stream))
             run = partial(api.cuda.cuLaunchKernel, self.handle, *shape, packed.address, 0)
         else:
@@ -402,18 +402,24 @@ class Function:
         return launch
 
     def _config(self, geometry: Geometry, stream: int) -> Any:
-        cuda = self.context.api.cuda
-        attribute = cuda.CUlaunchAttribute()
-        attribute.id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-        dimension = attribute.value.clusterDim
-        dimension.x, dimension.y, dimension.z = geometry.cluster or (1, 1, 1)
+        cuda, attributes = self.context.api.cuda, []
+        if geometry.cluster is not None:
+            attributes.append(cuda.CUlaunchAttribute())
+            attributes[-1].id = cuda.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            dimension = attributes[-1].value.clusterDim
+            dimension.x, dimension.y, dimension.z = geometry.cluster
+        if geometry.early:
+            name = "CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION"
+            attributes.append(cuda.CUlaunchAttribute())
+            attributes[-1].id = getattr(cuda.CUlaunchAttributeID, name)
+            attributes[-1].value.programmaticStreamSerializationAllowed = 1
         config = cuda.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = geometry.grid
         config.blockDimX, config.blockDimY, config.blockDimZ = geometry.block
         config.sharedMemBytes = geometry.shared
         config.hStream = cuda.CUstream(stream)
-        config.attrs = [attribute]
-        config.numAttrs = 1
+        config.attrs = attributes
+        config.numAttrs = len(attributes)
         return config
 
 

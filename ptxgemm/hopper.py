@@ -277,6 +277,7 @@ def _narrow(
         narrowing.arguments(device, shape, c, a, b, alpha, beta),
         shared=shape.shared_bytes,
         stream=stream,
+        early=True,
     )
 
 

@@ -107,6 +107,7 @@ class CUjit_option(enum.IntEnum):
 
 class CUlaunchAttributeID(enum.IntEnum):
     CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4
+    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
 
 
 class Handle:
@@ -410,14 +411,15 @@ class FakeDriver(types.ModuleType):
         return self._launch(function, (gx, gy, gz), (bx, by, bz), shared, None, stream, address)
 
     def cuLaunchKernelEx(self, config: Any, function: Handle, address: int, extra: int) -> Any:
-        assert len(config.attrs) == config.numAttrs == 1
-        cluster = config.attrs[0].value.clusterDim
+        assert len(config.attrs) == config.numAttrs
+        values = {int(one.id): one.value for one in config.attrs}
+        cluster = values[4].clusterDim if 4 in values else None
+        early = 6 in values and bool(values[6].programmaticStreamSerializationAllowed)
         grid = (config.gridDimX, config.gridDimY, config.gridDimZ)
         block = (config.blockDimX, config.blockDimY, config.blockDimZ)
-        clusters = (cluster.x, cluster.y, cluster.z)
-        return self._launch(
-            function, grid, block, config.sharedMemBytes, clusters, config.hStream, address
-        )
+        clusters = (cluster.x, cluster.y, cluster.z) if cluster is not None else None
+        shared, stream = config.sharedMemBytes, config.hStream
+        return self._launch(function, grid, block, shared, clusters, stream, address, early)
 
     def _launch(
         self,
@@ -428,6 +430,7 @@ class FakeDriver(types.ModuleType):
         cluster: Any,
         stream: Any,
         address: int,
+        early: bool = False,
     ) -> Any:
         module, name = self.functions[int(function)]
         loaded = self.modules[module]
@@ -451,6 +454,7 @@ class FakeDriver(types.ModuleType):
                 "block": block,
                 "shared": shared,
                 "cluster": cluster,
+                "early": early,
                 "stream": int(stream),
                 "params": params,
                 "context": self._current,

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +54,14 @@ class Block:
 
 
 def shape(
-    grid: int = 1, block: int = 32, shared: int = 0, cluster: Any = None, static: int = 0
-) -> Geometry:
-    return geometry(
+    grid: int = 1, block: int = 32, shared: int = 0, cluster: Any = None, static: int = 0,
+    early: bool = False,
+) -> Geometry:  # fmt: skip
+    found = geometry(
         "k", grid, block, shared, cluster,
         limits=gpu.context(0).limits, directives={}, static_shared=static,
     )  # fmt: skip
+    return replace(found, early=early)
 
 
 def bound(
@@ -268,6 +271,15 @@ def test_a_cluster_goes_through_the_extended_launch(fake: FakeDriver) -> None:
     assert fake.opted["k"] == {}
     bound(module, grid=16, cluster=16)()
     assert fake.opted["k"] == {14: 1}
+
+
+@pytest.mark.parametrize("cluster", [None, (2, 1, 1)])
+def test_an_early_launch_goes_through_the_extended_launch(fake: FakeDriver, cluster: Any) -> None:
+    module = gpu.context(0).load(gpu.terminated(PTX))
+    bound(module, grid=8, cluster=cluster, early=True)()
+    bound(module, grid=8, cluster=cluster)()
+    found = [(one["grid"], one["cluster"], one["early"]) for one in fake.launches]
+    assert found == [((8, 1, 1), cluster, True), ((8, 1, 1), cluster, False)]
 
 
 def test_each_thread_and_context_gets_the_right_one(fake: FakeDriver) -> None:

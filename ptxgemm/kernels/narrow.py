@@ -3,6 +3,8 @@
 One warp fills a deep ring of stages by tensor copies, one or two warpgroups multiply out of it.
 Each CTA then leaves its sums in its shared memory, and each adds up, in the order of K, its share
 of the tile out of the shared memory of all: the result does not depend on who is first.
+
+Launched early, it makes itself ready while the launch before it still runs.
 """
 
 from __future__ import annotations
@@ -83,10 +85,16 @@ def gemm(shape: Narrow, name: str = "narrow_gemm") -> Kernel:
 
     shared = k.mov.u32(k.dynamic_shared("shared", align=8 * LINE_BYTES))
     thread = k.mov.u32(k.tid.x)
+    loader = shape.warpgroups * WARPGROUP
+    with k.when(k.setp.eq.u32(thread, loader)):
+        k.prefetch.tensormap(given["a_map"])
+        k.prefetch.tensormap(given["b_map"])
     ring = rings.ring(k, shape.stages)
     _start(k, shape, ring, thread)
     work = _work(k, shape, ring, shared, n, given["depth"])
-    loader = shape.warpgroups * WARPGROUP
+    # So far nothing was read or written that a launch before may have to do with.
+    k.griddepcontrol.wait()
+    k.griddepcontrol.launch_dependents()
     with k.branch(k.setp.ge.u32(thread, loader)):
         with k.branch(k.setp.eq.u32(thread, loader)):
             _produce(k, work, given["a_map"], given["b_map"])
@@ -145,8 +153,6 @@ def _work(k: Kernel, shape: Narrow, ring: Ring, shared: Reg, n: Reg, depth: Reg)
 def _produce(k: Kernel, work: Work, a_map: Reg, b_map: Reg) -> None:
     """One thread fills stage after stage."""
     shape, ring = work.shape, work.ring
-    for map in (a_map, b_map):
-        k.prefetch.tensormap(map)
     a, b = shape.loads
     cursor = rings.filler(k)
     depth = work.first * shape.tile_k

@@ -7,16 +7,26 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import ml_dtypes
+import numpy as np
 import pytest
 
 import ptx
 from ptx import sass
+from ptxgemm import hopper
+from ptxgemm.hopper import Matrix
 from ptxgemm.kernels.narrow import gemm
 from ptxgemm.narrow import COLUMNS, Narrow
 from tests.gemm.test_wgmma_gpu import check
 from tests.gemm.test_wgmma_sass import missing
 
 PLAIN = Narrow()
+KERNELS = {
+    "1 column": Narrow(64, 8, 16, parts=2, c_major="m", width=4),
+    "64 columns": Narrow(128, 64, 8, parts=4, peers=2, c_major="m", width=4),
+    "rows": Narrow(128, 64, 4, 2, parts=2, peers=4, b_major="mn", scaled=True, out="f32"),
+    "few tiles": Narrow(256, 128, 4, parts=8, a_major="mn", c_major="m"),
+}
 
 
 @pytest.fixture
@@ -125,14 +135,19 @@ def test_sums_are_staged_without_bank_conflicts(emulator: Any, tile_n: int, c_tu
     assert reads == {2 if tile_n == 16 and not c_turned else 1}
 
 
+@pytest.mark.parametrize("name", ["1 column", "rows"])
+def test_memory_is_touched_after_the_launch_before_has_ended(name: str) -> None:
+    """The emulator runs launches one after another and cannot tell."""
+    text = str(ptx.Module(gemm(KERNELS[name])))
+    before, waited, after = text.partition("griddepcontrol.wait;")
+    assert waited
+    touching = ("cp.async", "ld.global", "st.global")
+    assert not any(word in before for word in touching)
+    assert "cp.async" in after and "st.global" in after
+
+
 # ---------------------------------------------------------------- machine code
 
-KERNELS = {
-    "1 column": Narrow(64, 8, 16, parts=2, c_major="m", width=4),
-    "64 columns": Narrow(128, 64, 8, parts=4, peers=2, c_major="m", width=4),
-    "rows": Narrow(128, 64, 4, 2, parts=2, peers=4, b_major="mn", scaled=True, out="f32"),
-    "few tiles": Narrow(256, 128, 4, parts=8, a_major="mn", c_major="m"),
-}
 kernels = pytest.mark.parametrize("name", KERNELS)
 assembles = pytest.mark.skipif(
     missing("ptxas") or missing("nvdisasm"), reason="needs ptxas and nvdisasm"
@@ -191,6 +206,28 @@ def test_products_on_a_gpu(hopper_gpu: Any, tile_n: int, layout: str) -> None:
             for m, n, k, gap in ((tile_n, 4096, 4096, 0), (tile_n - 3, 1001, 1030, 1)):
                 check(hopper_gpu, m, n, k, flips=FLIPS[layout], tiling=shape, gap=gap)
                 check(hopper_gpu, n, m, k, flips=FLIPS[layout], tiling=shape, gap=gap, beta=0.5)
+
+
+@pytest.mark.gpu
+def test_a_chain_of_early_launches(hopper_gpu: Any) -> None:
+    """Each product reads what the one before it wrote, and writes what the one before it read:
+    powers of a permutation.
+    """
+    size, order = 512, np.random.default_rng(0).permutation(512)
+    turn = np.eye(size, dtype=ml_dtypes.bfloat16)[order]
+    start = np.arange(16 * size).reshape(16, size) % 251
+    held = [hopper_gpu.array(x.astype(ml_dtypes.bfloat16)) for x in (start, start, turn)]
+    one, other, b = (Matrix.of(x, "bf16") for x in held)
+    for shape in (Narrow(64, 16, 4, parts=2), Narrow(64, 16, 14), Narrow(128, 16, 2, parts=8)):
+        held[0].copy_from(start.astype(ml_dtypes.bfloat16))
+        plans = [hopper.plan(hopper_gpu, c, a, b, tiling=shape) for c, a in
+                 ((other, one), (one, other))]  # fmt: skip
+        expected = start
+        for _ in range(200):
+            for plan in plans:
+                plan()
+                expected = expected @ turn.astype(np.float32)
+        assert (held[0].numpy().astype(np.float32) == expected).all()
 
 
 @pytest.fixture(scope="module")
