@@ -53,7 +53,7 @@ USES = {
     "pictures": {"fragments"},
     "assembler": {"text", "requirements", "toolchain", "cache", "elf"},
     "sass": {"assembler", "loops"},
-    "emu": {"operands", "tensormap", "geometry"},
+    "emu": {"operands", "tensormap", "geometry", "dominance"},
     "arguments": {"ir", "arrays"},
     "driver": {"errors"},
     "gpu": {"driver", "geometry"},

@@ -26,6 +26,7 @@ from ptx.emu.memory import (
     Array,
     Region,
     check_alignment,
+    refuse_objects,
 )
 from ptx.emu.program import Decoded, Located
 from ptx.emu.races import Races, is_synchronising
@@ -512,6 +513,7 @@ class AsyncCopies:
         states = region.cells(copy.nbytes, states=True)
         index = copy.offsets >> (copy.nbytes.bit_length() - 1)
         taken = states.take(index).view(np.uint8).reshape(len(index), -1)
+        refuse_objects(taken, region.base + copy.offsets, "written")
         if (taken > VALID).any():
             where = int(np.argmax((taken > VALID).any(axis=1)))
             raise AccessError(

@@ -16,6 +16,7 @@ from ptx.emu import steps
 from ptx.emu.faults import AccessError
 from ptx.emu.memory import Array
 from ptx.emu.program import Decoded
+from ptx.emu.semantics.rules import Words
 from ptx.emu.steps import Source, select
 from ptx.ir import Operand
 
@@ -68,8 +69,7 @@ class Barriers:
             predicate = steps.read(chunk, decoded, operands.pop(), "pred")
         number = steps.read(chunk, decoded, operands[0], "u32")
         threads = steps.read(chunk, decoded, operands[1], "u32") if len(operands) > 1 else None
-        aligned = words.opcode == "bar" or "aligned" in words
-        self.forms[decoded.at] = Form(decoded, aligned, action, out, predicate)
+        self.forms[decoded.at] = Form(decoded, is_aligned(words), action, out, predicate)
 
         def run(group: Group) -> int | None:
             return self._arrive(group, decoded.at, number, threads)
@@ -181,6 +181,7 @@ class Barriers:
                 )
                 needed = expected or 32 * alive_warps
                 if total > needed:
+                    chunk.at = int(self.waits_at[who[0]])
                     raise AccessError(
                         "barrier",
                         f"{total} threads arrive at barrier {barrier}, which is for {needed}",
@@ -249,6 +250,11 @@ class Barriers:
         lane = int(np.argmax(waiting))
         chunk.at = int(self.waits_at[lane])
         return AccessError("deadlock", "\n  ".join(["every thread waits", *lines]), lane=lane)
+
+
+def is_aligned(words: Words) -> bool:
+    """Whether a barrier of the CTA wants whole warps: ``bar`` always does."""
+    return words.opcode == "bar" or "aligned" in words
 
 
 def place_of(decoded: Decoded) -> str:

@@ -22,7 +22,7 @@ from ptx.emu.atomics import Reduction, check_writable
 from ptx.emu.barriers import place_of
 from ptx.emu.faults import AccessError
 from ptx.emu.mbarriers import Place
-from ptx.emu.memory import EMPTY, IN_FLIGHT, LENT, VALID, Array, Region
+from ptx.emu.memory import EMPTY, IN_FLIGHT, LENT, VALID, Array, Region, refuse_objects
 from ptx.emu.program import Decoded
 from ptx.emu.steps import Lanes, Source, Step, select
 from ptx.ir import Imm
@@ -81,6 +81,8 @@ class Bulk:
     def reset(self) -> None:
         """Nothing is in flight."""
         self.flying: list[Flight] = []
+        self.landed: list[Flight] = []
+        """Whose bytes their mbarrier has not counted yet."""
         self.lent: list[Lent] = []
         self.group = np.zeros(self.chunk.count, np.int64)
         """The bulk-group that the next copy of each thread joins."""
@@ -173,12 +175,15 @@ class Bulk:
             chunk.races.write(flight.offsets, flight.size, flight.lanes, flight.at, mark=False)
         self._mark(flight.offsets, flight.size, IN_FLIGHT)
         chunk.mbarriers.at(flight.mbarrier, int(flight.lanes[0]))
+        signals = np.full(len(flight.lanes), flight.mbarrier)
+        chunk.mbarriers.watch(signals, flight.lanes)
         self.flying.append(flight)
 
     def _check_destination(self, flight: Flight) -> None:
         states = self.chunk.shared.cells(flight.size, states=True)
         taken = states.take(flight.offsets // flight.size).view(np.uint8)
         taken = taken.reshape(len(flight.offsets), flight.size)
+        refuse_objects(taken, flight.offsets % self.chunk.shared_stride, "written")
         busy = np.greater(taken, VALID)
         if flight.reduction is not None:
             if (taken == EMPTY).any():
@@ -239,7 +244,9 @@ class Bulk:
         if any(flight.source is not None for flight in arrived):
             self.remark()
             self.chunk.products.remark()
-        for flight in arrived:
+        self.landed = arrived
+        while self.landed:
+            flight = self.landed.pop(0)
             nbytes = flight.cells.size
             self.chunk.mbarriers.expect(flight.mbarrier, -nbytes, int(flight.lanes[0]))
 

@@ -20,6 +20,7 @@ from ptx.emu.bulk import Bulk
 from ptx.emu.clusters import ClusterBarrier
 from ptx.emu.faults import AccessError, EmulatorFault, Unmodelled
 from ptx.emu.mbarriers import Objects
+from ptx.emu.meetings import Watch
 from ptx.emu.memory import Array, Memory, Region
 from ptx.emu.products import Products
 from ptx.emu.program import Decoded, Program, storage_bits
@@ -72,6 +73,7 @@ class Chunk:
         """Warps that only move together are a team; None: all of them do."""
         self.barriers = Barriers(self)
         self.warps = warp.Waiting(self)
+        self.meetings = Watch(self)
         self.cluster_barrier = ClusterBarrier(self)
         self.mbarriers = Objects(self)
         self.bulk = Bulk(self)
@@ -193,11 +195,32 @@ class Chunk:
                     step = self._follow(decoded, self._bind(decoded))
                     step = self._guard(decoded, self.products.watched(decoded, step))
                     self._steps[decoded.at] = step
+                if decoded.at in self.program.meeting_points:
+                    self._watch_meeting(decoded.at)
             except Unmodelled as error:
                 if error.place is None and decoded.instruction.place is not None:
                     text = f"{error.message}\n  {decoded.instruction}"
                     raise Unmodelled(text, decoded.instruction.place) from error
                 raise
+
+    def _watch_meeting(self, at: int) -> None:
+        passed = self.meetings.passed
+        if self.program.is_control[at]:
+            control = self._controls[at]
+
+            def met(group: Group) -> int | None:
+                passed(at, group.lanes)
+                return control(group)
+
+            self._controls[at] = met
+            return
+        step = self._steps[at]
+
+        def run(lanes: Lanes) -> None:
+            passed(at, lanes)
+            step(lanes)
+
+        self._steps[at] = run
 
     def _bind(self, decoded: Decoded) -> Step:
         if decoded.words.opcode == "mov" and any(

@@ -105,13 +105,15 @@ class ClusterBarrier:
         chunk = self.chunk
         self.phase = np.zeros(chunk.count, np.int64)
         """How many times each thread has arrived."""
+        self.passed = np.zeros(chunk.count, np.int64)
+        """How many times it has waited."""
         self.waits_at = np.full(chunk.count, -1, np.int64)
         self.groups: dict[int, tuple[int, int]] = {}
 
     def arrive(self, lanes: Lanes, releases: bool = True) -> None:
         who = ... if lanes is None else lanes
-        waited = self.done(self.chunk.everyone(lanes))
-        if (~waited).any():
+        waited = self.passed[who] == self.phase[who]
+        if not waited.all():
             lane = int(self.chunk.everyone(lanes)[np.argmin(waited)])
             raise AccessError(
                 "barrier", "a thread arrives twice at the cluster's barrier without waiting", lane
@@ -137,6 +139,13 @@ class ClusterBarrier:
     def wait(self, group: Group, at: int) -> int | None:
         chunk = self.chunk
         who = chunk.everyone(group.lanes)
+        arrived = self.phase[who] > self.passed[who]
+        if not arrived.all():
+            raise AccessError(
+                "barrier",
+                "a thread waits at the cluster's barrier without having arrived",
+                lane=int(who[np.argmin(arrived)]),
+            )
         if self.done(who).all():
             self._pass(who)
             return at + 1
@@ -147,6 +156,7 @@ class ClusterBarrier:
     def _pass(self, who: Array) -> None:
         """Threads go on: what every thread of their cluster did before it arrived has been done."""
         chunk = self.chunk
+        self.passed[who] += 1
         if chunk.launch.counts is not None:
             chunk.launch.counts.barriers += len(np.unique(chunk.cta_of[who]))
         if chunk.races is not None:

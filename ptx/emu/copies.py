@@ -57,6 +57,7 @@ def _signal(chunk: Chunk, decoded: Decoded) -> Step:
     def step(lanes: Lanes) -> None:
         chunk.copies.wait(lanes, 0, uncommitted=True)
         who, where = chunk.everyone(lanes), place(lanes)
+        chunk.mbarriers.watch(where, who)
         release(chunk, who, where)
         for lane, at in zip(who.tolist(), where.tolist(), strict=True):
             found = chunk.mbarriers.at(at, lane)

@@ -17,7 +17,7 @@ from ptx.emu import steps
 from ptx.emu.access import Space, addresses
 from ptx.emu.barriers import place_of
 from ptx.emu.faults import AccessError
-from ptx.emu.memory import Array
+from ptx.emu.memory import EMPTY, OBJECT, Array
 from ptx.emu.program import Decoded
 from ptx.emu.steps import Lanes, Source, Step, select
 from ptx.ir import SINK, Operand
@@ -91,9 +91,30 @@ class Objects:
                 lane=lane,
                 address=where % self.chunk.shared_stride,
             )
+        self.watch(np.array([where]), np.array([lane]), writes=True)
         self.objects[where] = Object(count, count)
+        self.chunk.shared.mark(where, BYTES, OBJECT)
         if self.chunk.proxies is not None:
             self.chunk.proxies.initialised(where, lane)
+
+    def invalidate(self, where: int, lane: int) -> None:
+        """The object ends; its bytes hold no value."""
+        self.at(where, lane)
+        self.watch(np.array([where]), np.array([lane]), writes=True)
+        del self.objects[where]
+        self.chunk.shared.mark(where, BYTES, EMPTY)
+
+    def watch(self, where: Array, lanes: Array, writes: bool = False) -> None:
+        """Threads use objects, or with `writes` begin or end them; raises :class:`AccessError`
+        where a beginning or an end is not ordered with another's use.
+        """
+        races = self.chunk.races
+        if races is None:
+            return
+        if writes:
+            races.write(where, BYTES, lanes, self.chunk.at)
+        else:
+            races.read(where, BYTES, lanes, self.chunk.at)
 
     def arrive(self, where: int, count: int, lane: int, drop: bool = False) -> int:
         """Arrive, and give the phase in which that was."""
@@ -129,9 +150,24 @@ class Objects:
         self.chunk.progress += 1
         if found.pending or found.bytes:
             return
+        self._check_flights(where)
         found.phase += 1
         found.pending = found.count
         self._wake(where)
+
+    def _check_flights(self, where: int) -> None:
+        """A phase ends: nothing may be on its way whose bytes it might have counted."""
+        chunk = self.chunk
+        for flight in (*chunk.bulk.flying, *chunk.bulk.landed):
+            if flight.mbarrier == where:
+                chunk.at = flight.at
+                raise AccessError(
+                    "barrier",
+                    "the phase of the mbarrier that this copy signals ends while it is on its "
+                    "way: fewer bytes were announced than are copied",
+                    lane=int(flight.lanes[0]),
+                    address=where % chunk.shared_stride,
+                )
 
     # ------------------------------------------------------------ waiting
 
@@ -255,8 +291,7 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
 
         def end(lanes: Lanes) -> None:
             for lane, where in zip(chunk.everyone(lanes), place(lanes).tolist(), strict=True):
-                objects.at(where, int(lane))
-                del objects.objects[where]
+                objects.invalidate(where, int(lane))
 
         return end
     if "pending_count" in words:
@@ -297,14 +332,11 @@ def _transaction(chunk: Chunk, decoded: Decoded) -> Step:
     sign = 1 if decoded.words.all[1] == "expect_tx" else -1
 
     def step(lanes: Lanes) -> None:
-        rows = zip(
-            chunk.everyone(lanes).tolist(),
-            place(lanes).tolist(),
-            select(size, lanes).tolist(),
-            strict=True,
-        )
-        for lane, where, number in rows:
-            chunk.mbarriers.expect(where, sign * number, lane)
+        who, where = chunk.everyone(lanes), place(lanes)
+        chunk.mbarriers.watch(where, who)
+        rows = zip(who.tolist(), where.tolist(), select(size, lanes).tolist(), strict=True)
+        for lane, at, number in rows:
+            chunk.mbarriers.expect(at, sign * number, lane)
 
     return step
 
@@ -322,6 +354,7 @@ def _arrive(chunk: Chunk, decoded: Decoded) -> Step:
     def step(lanes: Lanes) -> None:
         who, where = chunk.everyone(lanes), place(lanes)
         numbers = np.ones(len(who), np.int64) if number is None else select(number, lanes)
+        objects.watch(where, who)
         release(chunk, who, where)
         states = np.zeros(len(who), np.uint64)
         rows = zip(who.tolist(), where.tolist(), numbers.tolist(), strict=True)
@@ -370,6 +403,7 @@ def _test(chunk: Chunk, decoded: Decoded) -> Step:
 
     def step(lanes: Lanes) -> None:
         who, where = chunk.everyone(lanes), place(lanes)
+        chunk.mbarriers.watch(where, who)
         done = chunk.mbarriers.over(where, _parity(select(value, lanes), parity), who)
         out[... if lanes is None else lanes] = done
         if done.any():
@@ -386,6 +420,7 @@ def bind_wait(chunk: Chunk, decoded: Decoded) -> Control:
     def run(group: Group) -> int | None:
         who, where = chunk.everyone(group.lanes), place(group.lanes)
         wanted = _parity(select(value, group.lanes), parity)
+        objects.watch(where, who)
         done = objects.over(where, wanted, who)
         if done.any():
             out[who[done]] = True

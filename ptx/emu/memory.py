@@ -6,7 +6,7 @@ Shared, local and parameter memory are windows below, as generic addressing sees
 spaces their addresses start at 0.
 
 Beside each byte stands a state: 0 never written, 1 holds a value, 2 on its way by an asynchronous
-copy, 5 holds a value that an asynchronous copy still reads.
+copy, 4 part of an mbarrier, 5 holds a value that an asynchronous copy still reads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RANK_SHIFT = 24
 GUARD_BYTES = 4096
 """At least so much lies unused after each global allocation."""
 
-EMPTY, VALID, IN_FLIGHT, LENT = 0, 1, 2, 5
+EMPTY, VALID, IN_FLIGHT, OBJECT, LENT = 0, 1, 2, 4, 5
 """States: readable ones have bit 0, what must not be stored to has one of the others."""
 _BUSY = (IN_FLIGHT | LENT) & ~VALID
 _UNSIGNED: dict[int, type] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -118,6 +118,7 @@ class Region:
 
     def _refuse(self, at: Array, bytes_each: int, storing: bool = False) -> None:
         states = self.state[at[:, None] + np.arange(bytes_each)]
+        refuse_objects(states, self.base + at, "written" if storing else "read", f"in {self}")
         flying = ((states & _BUSY) != 0 if storing else states == IN_FLIGHT).any(axis=1)
         if flying.any():
             where = int(np.argmax(flying))
@@ -151,6 +152,21 @@ _FILLED: dict[int, list[Any]] = {
     for n in (1, 2, 4, 8, 16, 32)
 }
 """For each size of a cell, the cell all of whose bytes are in one state."""
+
+
+def refuse_objects(states: Array, at: Array, verb: str, allocation: str = "") -> None:
+    """Raises :class:`AccessError` where one of some accesses, by rows, touches an mbarrier."""
+    touched = (states == OBJECT).any(axis=1)
+    if touched.any():
+        where = int(np.argmax(touched))
+        raise AccessError(
+            "barrier",
+            f"{states.shape[1]} bytes are {verb} where an mbarrier lies; until mbarrier.inval only "
+            "mbarrier instructions may touch it",
+            position=where,
+            address=int(at[where]),
+            allocation=allocation,
+        )
 
 
 def check_alignment(at: Array, bytes_each: int) -> None:

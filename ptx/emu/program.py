@@ -347,6 +347,13 @@ class Program:
         """Slots that may hold no value where they are read, and what is computed from such."""
         return doubtful_slots(self)
 
+    @cached_property
+    def meeting_points(self) -> dict[int, tuple[int, ...]]:
+        """Where paths join, and the instructions before it that hold threads of a warp."""
+        from ptx.emu.meetings import meeting_points
+
+        return meeting_points(self)
+
 
 _FUNCTION_WINDOW = 0x7B00_0000_0000
 _FUNCTION_BYTES = 16

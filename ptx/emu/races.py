@@ -48,6 +48,8 @@ def narrowest(program: Program, elsewhere: set[str]) -> int:
     found = 16
     for decoded in program.code:
         words = decoded.words
+        if words.opcode == "mbarrier":
+            found = min(found, 8)
         if words.opcode not in ("ld", "ldu", "st", "cp", "atom", "red", "wmma"):
             continue
         spaces = {word.partition("::")[0] for word in words.set}

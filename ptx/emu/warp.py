@@ -118,6 +118,8 @@ class Waiting:
                 self.lanes[at] = here[~come]
                 if come.all():
                     del self.lanes[at]
+                # What goes wrong in it happens here, not where the others exited.
+                self.chunk.at = at
                 self.actions[at](here[come])
                 self.chunk.resume(here[come], at + 1, *self.depths[at])
 

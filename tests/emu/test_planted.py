@@ -17,6 +17,8 @@ import pytest
 
 from ptx.commands import run
 from ptx.emu import KINDS, EmulatorFault
+from tests.emu.unread import CASES
+from tests.emu.unread.expected import UNFOUND, kind_of
 
 FILES = sorted((Path(__file__).parent / "planted").glob("*.ptx"))
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
@@ -65,6 +67,7 @@ def test_the_corpus() -> None:
     assert set(origins) == {"mutation", "manual"}
     assert 2 * origins.count("mutation") >= len(texts)
     assert 4 * origins.count("manual") >= len(texts)
+    assert 4 * len(CASES) >= len(texts) + len(CASES)
     left_out = {"step-limit", "launch", "descriptor"}
     assert set(KINDS) - {head(text, "kind") for text in texts} <= left_out
 
@@ -83,6 +86,9 @@ def rows() -> str:
             about = f"`{good}` becomes `{bad[0]}`" if bad else f"`{good}` is left out"
         about = about.replace("|", "\\|")
         lines.append(f"| {path.stem} | {about} | {head(text, 'kind')} | {head(text, 'origin')} |")
+    for case in CASES.values():
+        fault = "not found" if case.name in UNFOUND else kind_of(case)
+        lines.append(f"| {case.name} | {case.about} | {fault} | unread |")
     return "\n".join(lines) + "\n"
 
 

@@ -297,7 +297,7 @@ def padded_matrix_rows(broken: bool) -> ptx.Kernel:
     sums=Out(8, "u8"),
 )
 def packed_record(broken: bool) -> ptx.Kernel:
-    """A record is a u32 and a u64; packed, its sum of 64 bits lies at 4, 16, 28 ..."""
+    """A record is a u32 and a u64; packed, its sum of 64 bits lies at 4, 16, 28 and so on."""
     k = ptx.Kernel("packed_record", records="global.b8", sums="global.u64")
     records, sums = k.params()
     i = k.mov.u32(k.tid.x)

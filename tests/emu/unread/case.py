@@ -1,15 +1,20 @@
 """What a case of this corpus is: a kernel in two versions, its arguments, and what to expect.
 
 A line that the fault should name ends in ``# fault: NAME`` (``// fault: NAME`` in PTX text), NAME
-the case; the other access of a race in ``# with: NAME``.
+the case; the other access of a race in ``# with: NAME``. The builders were written from the PTX
+manual, public reports of bugs and the documents alone, before their author had read the emulator;
+what the emulator calls each fault (:mod:`tests.emu.unread.expected`) was added after.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,10 +74,29 @@ class Case:
         """Of the Python source."""
         return str(sys.modules[self.build.__module__].__file__)
 
-    def lines(self, source: str, mark: str = "fault") -> set[int]:
-        """The lines of `source` that carry the mark of this case."""
-        wanted = re.compile(rf"(#|//) {mark}: (\w+, )*{self.name}\b")
-        return {n for n, line in enumerate(source.splitlines(), 1) if wanted.search(line)}
+    @property
+    def about(self) -> str:
+        """The first sentence of its docstring."""
+        text = " ".join((self.build.__doc__ or "").split())
+        return re.split(r"(?<=[^.]\.) ", text, maxsplit=1)[0].removesuffix(".")
+
+    def places(self, mark: str = "fault") -> set[int]:
+        """The lines that carry a mark of this case: of the Python file, where a statement of
+        several lines counts by its first, or of the PTX text.
+        """
+        built = self.build(True) if self.textual else Path(self.file).read_text(encoding="utf-8")
+        source = str(built)
+        wanted = re.compile(rf"(#|//) {mark}: {self.name}\b")
+        marked = {n for n, line in enumerate(source.splitlines(), 1) if wanted.search(line)}
+        if self.textual:
+            return marked
+        spans = _statements(source)
+        return {max(first for first, last in spans if first <= n <= last) for n in marked}
+
+    @property
+    def textual(self) -> bool:
+        """Whether the kernel is PTX text."""
+        return isinstance(self.build(False), str)
 
     def run(self, device: Any, broken: bool) -> dict[str, np.ndarray[Any, Any]]:
         """Launch it and read back what it wrote; faults surface here."""
@@ -133,6 +157,13 @@ def version(text: str, broken: bool) -> str:
     other = ("//+", "//-")[not broken]
     lines = text.strip("\n").split("\n")
     return "\n".join("" if other in line else line for line in lines) + "\n"
+
+
+@cache
+def _statements(source: str) -> list[tuple[int, int]]:
+    """The first and the last line of each statement."""
+    nodes = ast.walk(ast.parse(source))
+    return [(s.lineno, s.end_lineno or s.lineno) for s in nodes if isinstance(s, ast.stmt)]
 
 
 def _described(map: Map, array: Any) -> TensorMap:
