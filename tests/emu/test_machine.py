@@ -522,10 +522,10 @@ def test_cp_async_arrives_when_waited_for() -> None:
 def test_what_is_not_modelled_is_refused_before_anything_runs() -> None:
     memory = Memory()
     address = memory.allocate(4)
-    with pytest.raises(Unmodelled, match="test.ptx:13.*vset2.*video instructions") as caught:
+    with pytest.raises(Unmodelled, match="test.ptx:13.*alloca.*stack memory") as caught:
         run(
             "ld.param.u64 %rd0, [p0];\nst.global.u32 [%rd0], %i;\n"
-            "vset2.s32.s32.eq %r0, %r1, %r2, %r3;",
+            "alloca.u64 %rd1, 16;",
             [address],
             memory=memory,
         )
