@@ -117,9 +117,10 @@ def _set_count(product: Product) -> int:
 
 
 def _inputs(device: Device, product: Product, seed: int) -> Inputs:
-    random = np.random.default_rng(seed)
-    block = random.standard_normal(RANDOM_BLOCK, np.float32).astype(DTYPES[product.a])
     m, n, k = product.m, product.n, product.k
+    size = min(RANDOM_BLOCK, max(m, n) * k)
+    random = np.random.default_rng(seed)
+    block = random.standard_normal(size, np.float32).astype(DTYPES[product.a])
     a, b = (
         np.resize(block[shift:], (columns, rows)).T
         if turned == "T"
