@@ -32,7 +32,7 @@ OUTS = {"f32": ("f32", "f16", "bf16"), "f16": ("f16",), "s32": ("s32",), "f64": 
 OUT_BYTES = {"f32": 4, "s32": 4, "f64": 8, "f16": 2, "bf16": 2}
 NEEDS = {"bf16": 80, "tf32": 80, "f64": 80, "e4m3": 89, "e5m2": 89}
 """The compute capability that a type's products need; others 75."""
-TURNED = ("f16", "bf16", "tf32", "f64")
+TURNED = ("f16", "bf16", "tf32", "f64", "s8", "u8", "e4m3", "e5m2")
 """Types whose tiles may lie along M or N in shared memory."""
 
 
@@ -174,9 +174,7 @@ class Blocking:
             raise ValueError("scattered pieces are single elements")
         if copy.major == "mn":
             if self.a not in TURNED:
-                raise ValueError(
-                    f"tiles of .{self.a} lie along K; an operand dense along M or N is scattered"
-                )
+                raise ValueError(f"elements of .{self.a} are packed along K; so lie their tiles")
             if rows * self.bits // 8 % LINE_BYTES:
                 raise ValueError(
                     f"{rows} elements of .{self.a} are no whole lines of {LINE_BYTES} bytes"
@@ -326,8 +324,22 @@ class Blocking:
         return row & 7 if self.line_bytes == LINE_BYTES else (row >> 1) & 3
 
     def swizzle_mn(self, depth: Any) -> Any:
-        """The same for a line of k = `depth` along M or N."""
+        """The same for a line of k = `depth` along M or N. Of 8 bits, ``ldmatrix`` reads the lines
+        4t and 4t + 1 of sixteen, or those two after them."""
+        if self.bits == 8:
+            return (depth & 1) | ((depth >> 1) & 6)
         return depth & 7 if self.bits == 16 else (depth & 3) << 1
+
+    @property
+    def interleaved(self) -> tuple[bool, bool]:
+        """Whether the rows (columns) of C in a lane are neighbours, 2g and 2g + 1 of sixteen, and
+        not g and g + 8 (of B, columns g of two blocks): as bytes along M (N) come by twos, see
+        :mod:`ptxgemm.matrices`."""
+        a, b = (
+            self.bits == 8 and copy.major == "mn" and not self.linear
+            for copy in (self.copy_a, self.copy_b)
+        )
+        return a, b
 
     # ------------------------------------------------------------ instructions
 

@@ -1,19 +1,27 @@
 """Fragments of ``mma`` from tiles in shared memory, by ``ldmatrix`` where elements allow.
 
+A transposing ``ldmatrix`` moves units of 16 bits. Of bytes along M or N such a unit is two
+neighbours m and m + 1 of one k: a lane gets those of k and k + 1 from one matrix, of k + 2 and
+k + 3 from another, and two ``prmt`` make of them four steps of k of m, and of m + 1. So a lane
+holds rows 2g and 2g + 1 of sixteen where fragments have g and g + 8, and results are written there.
+
 A lane's addresses in a tile differ by constants, and by bits that the swizzle exclusive-ors into
 the chunk's number. So a lane keeps one address of each operand, and the rest is in the offsets.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ptx.builder import Kernel
 from ptx.ir import Addr, Reg
-from ptxgemm.blocking import LINE_BYTES, Blocking, Copy
+from ptxgemm.blocking import ATOM_BYTES, LINE_BYTES, Blocking, Copy
 
 Registers = tuple[Reg, ...]
+EVEN_BYTES, ODD_BYTES = 0x6420, 0x7531
+"""Selectors of ``prmt``."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,7 @@ def reader(k: Kernel, blocking: Blocking, operand: str, tile: Reg, first: Reg, l
     rows = blocking.tile_m if operand == "a" else blocking.tile_n
     # Row of a block and chunk of K (or the reverse) that this lane points to.
     g, t = lane >> 2, lane & 3
-    by_matrix = blocking.bits != 64 and (copy.major == "k" or blocking.bits == 16)
+    by_matrix = blocking.bits != 64 and (copy.major == "k" or blocking.bits <= 16)
     inner, outer = (lane >> 3) & 1, lane >> 4
     if by_matrix:
         # ldmatrix: eight lanes to a matrix; A goes down its rows first, B along K first.
@@ -50,6 +58,10 @@ def reader(k: Kernel, blocking: Blocking, operand: str, tile: Reg, first: Reg, l
         if copy.major == "k":
             row = k.mad.lo.u32(down, 8, eighth)
             at = _along_k(k, blocking, first + row, along)
+        elif blocking.bits == 8:
+            # Matrices 0 and 1 have the even and the odd pairs of steps of 16, 2 and 3 of the next.
+            depth = outer * 16 + inner * 2 + (((eighth >> 1) << 2) | (eighth & 1))
+            at = _along_mn(k, blocking, first, None, depth)
         else:
             depth = k.mad.lo.u32(along, 8, eighth)
             at = _along_mn(k, blocking, first, down, depth)
@@ -73,17 +85,25 @@ def _along_mn(
     k: Kernel, blocking: Blocking, first: Any, chunk: Any, depth: Any, rest: Any = None
 ) -> Any:
     """`first` is a multiple of 16 elements; what it leaves within a line is exclusive-ored."""
-    byte = first << (blocking.bits // 8).bit_length() - 1
+    shift = (blocking.bits // 8).bit_length() - 1
+    byte = first << shift if shift else first
     line, inside = byte >> 7, byte & (LINE_BYTES - 1)
-    at = ((chunk ^ blocking.swizzle_mn(depth)) << 4) ^ inside
+    exchanged = blocking.swizzle_mn(depth)
+    at = ((exchanged if chunk is None else chunk ^ exchanged) << 4) ^ inside
     if rest is not None:
         at = at | rest
     at = k.mad.lo.u32(depth, LINE_BYTES, at)
     return k.mad.lo.u32(line, blocking.tile_k * LINE_BYTES, at)
 
 
-def load(k: Kernel, reader: Reader, stage: Reg, block: int, atom: int, out: Registers) -> None:
-    """A block of 16 rows (columns) of atom `atom`, of the stage at byte `stage`, into `out`."""
+def load(
+    k: Kernel, reader: Reader, stage: Reg, block: int, atom: int, out: Registers
+) -> Callable[[], None]:
+    """A block of 16 rows (columns) of atom `atom`, of the stage at byte `stage`, into `out`.
+
+    What is returned emits the rest, which needs what was loaded: it is called after work that does
+    not.
+    """
     blocking = reader.blocking
     base = k.add.u32(reader.at, stage)
     if blocking.bits != 64 and reader.copy.major == "k":
@@ -94,8 +114,30 @@ def load(k: Kernel, reader: Reader, stage: Reg, block: int, atom: int, out: Regi
         exchange, offset = _block(reader, block)
         at = _at(k, base, exchange, offset + atom * 16 * LINE_BYTES)
         k.ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16(at, out=out)
+    elif blocking.bits == 8:
+        exchange, offset = _block(reader, block)
+        at = _at(k, base, exchange, offset + atom * ATOM_BYTES * LINE_BYTES)
+        pairs = k.ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16(at)
+        return lambda: _sort_bytes(k, reader.operand, pairs, out)
     else:
         _load_single(k, reader, base, block, atom, out)
+    return _nothing
+
+
+def _nothing() -> None:
+    """All was loaded as it is multiplied."""
+
+
+def _sort_bytes(k: Kernel, operand: str, pairs: Registers, out: Registers) -> None:
+    """Of each two registers, the bytes of the first of two neighbours and those of the second.
+
+    A has registers of both rows for sixteen steps of k, then for the next; B both steps of a column
+    first.
+    """
+    for number, selector in enumerate((EVEN_BYTES, ODD_BYTES)):
+        for step in range(2):
+            place = 2 * step + number if operand == "a" else 2 * number + step
+            k.prmt.b32(pairs[2 * step], pairs[2 * step + 1], selector, out=out[place])
 
 
 def _at(k: Kernel, base: Reg, exchange: int, offset: int) -> Addr:

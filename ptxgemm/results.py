@@ -1,12 +1,14 @@
 """From the accumulators of ``mma`` to D, converted once.
 
 A lane holds columns 2t and 2t + 1 of rows g and g + 8 of each block of 16 x 8, where it is the
-(4g + t)-th of its warp (:func:`ptx.layouts.mma_fragment`).
+(4g + t)-th of its warp (:func:`ptx.layouts.mma_fragment`). Where bytes were read along M, these are
+rows 2g and 2g + 1; where along N, a lane holds columns 4t to 4t + 3 of two blocks
+(:attr:`Blocking.interleaved`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,13 +63,14 @@ def write(
 ) -> None:
     """Write a warp's sums, whose first element is D[`row`, `column`]."""
     size = OUT_BYTES[blocking.out]
-    upper = row + (lane >> 2)
-    left = column + ((lane & 3) << 1)
+    near_rows, near_columns = blocking.interleaved
+    upper = row + ((lane >> 2) << 1 if near_rows else lane >> 2)
+    left = column + ((lane & 3) << (2 if near_columns else 1))
     start = p["d"] + k.mul.wide.u32(left, size)
     old = addend(k, p, upper, left) if blocking.scaled else None
     for i in range(blocking.warp_m // BLOCK_M):
         for half in range(2):
-            down = BLOCK_M * i + 8 * half
+            down = BLOCK_M * i + half * (1 if near_rows else 8)
             own = upper + down if down else upper
             at = k.mad.wide.u32(own, p["d_pitch"], start, out=k.reg("u64"))
             columns = None
@@ -75,16 +78,30 @@ def write(
                 columns = k.sub.s32(p["n"], left)
                 below = k.setp.lt.u32(own, p["m"])
                 columns = k.selp.b32(columns, 0, below, out=k.reg("s32"))
-            for j in range(blocking.warp_n // BLOCK_N):
-                values = _values(k, blocking, sums[i, j], half)
+            for along, values in _row(k, blocking, sums, i, half):
                 if epilogue is not None:
                     values = [epilogue(k, value) for value in values]
-                place = Addr(at, j * BLOCK_N * size)
-                _write_two(k, blocking, values, place, columns, (down, j * BLOCK_N), old, p)
+                place = Addr(at, along * size)
+                _write_two(k, blocking, values, place, columns, (down, along), old, p)
+
+
+def _row(
+    k: Kernel, blocking: Blocking, sums: dict[tuple[int, int], tuple[Reg, ...]], i: int, half: int
+) -> Iterator[tuple[int, list[Reg]]]:
+    """A lane's sums of one row by twos, and how many columns from its first these are."""
+    blocks = range(blocking.warp_n // BLOCK_N)
+    if not blocking.interleaved[1]:
+        for j in blocks:
+            yield j * BLOCK_N, _values(k, blocking, sums[i, j], half)
+        return
+    for j in blocks[::2]:
+        even, odd = (_values(k, blocking, sums[i, j + one], half) for one in (0, 1))
+        for number in range(2):
+            yield j * BLOCK_N + 2 * number, [even[number], odd[number]]
 
 
 def _values(k: Kernel, blocking: Blocking, sums: tuple[Reg, ...], half: int) -> list[Reg]:
-    """Columns 2t and 2t + 1 of one row."""
+    """A block's two columns of one row."""
     if blocking.sum != "f16":
         return list(sums[2 * half : 2 * half + 2])
     low, high = k.mov.b32(sums[half], out=(k.reg("b16"), k.reg("b16")))

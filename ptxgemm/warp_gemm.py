@@ -14,7 +14,7 @@ import ptx
 from ptx.devices import Device, LoadedKernel
 from ptx.ir import Module
 from ptx.layouts import ELEMENT_BITS
-from ptxgemm.blocking import OUT_BYTES, OUTS, SUMS, TURNED, Blocking, Copy
+from ptxgemm.blocking import LINE_BYTES, OUT_BYTES, OUTS, SUMS, TURNED, Blocking, Copy
 from ptxgemm.kernels import mma, wmma
 from ptxgemm.packing import Packed
 
@@ -220,9 +220,16 @@ def fitted(
     shape = blocking or blocking_for(a.element, b.element, sum, d.element, target, m, n)
     size = OUT_BYTES[d.element]
     d_pitch = d.pitch(d.row_stride, m)
+    copies = copy_of(a, shape.target), copy_of(b.transposed, shape.target)
+    if blocking is None:
+        line = LINE_BYTES * 8 // a.bits
+        least = [line if copy.major == "mn" else 0 for copy in copies]
+        shape = replace(
+            shape, tile_m=max(shape.tile_m, least[0]), tile_n=max(shape.tile_n, least[1])
+        )
     shape = replace(
         shape, a=a.element, b=b.element, sum=sum, out=d.element, op=op,
-        copy_a=copy_of(a, shape.target), copy_b=copy_of(b.transposed, shape.target),
+        copy_a=copies[0], copy_b=copies[1],
         exact=m % shape.tile_m == 0 and n % shape.tile_n == 0,
         pairs=n % 2 == 0 and d.aligned(2 * size) and d_pitch % (2 * size) == 0,
         scaled=c is not None, linear=family == "wmma", batched=batched,

@@ -86,7 +86,8 @@ def _multiply(
         stages.fetch(k, blocking, sources, fill)
         k.add.u32(fill, blocking.stage_bytes, out=fill)
     stages.arrive(k, blocking)
-    _read(k, readers, groups[0], read, a[0], b[0])
+    for sort in _read(k, readers, groups[0], read, a[0], b[0]):
+        sort()
 
     total = blocking.tile_k
     steps = k.max.u32(k.div.u32(depth + (total - 1), total), 1)
@@ -99,10 +100,12 @@ def _multiply(
                 k.mov.u32(read, out=fill)
                 stages.advance(k, blocking, read)
             following = groups[(number + 1) % len(groups)]
-            _read(k, readers, following, read, a[(number + 1) % 2], b[following.atom % 2])
+            rest = _read(k, readers, following, read, a[(number + 1) % 2], b[following.atom % 2])
             if number == 0:
                 stages.fetch(k, blocking, sources, fill)
             _products(k, blocking, group, a[number % 2], b[group.atom % 2], sums)
+            for sort in rest:
+                sort()
     return sums
 
 
@@ -123,12 +126,14 @@ def _read(
     stage: Reg,
     a: list[Registers],
     b: list[Registers],
-) -> None:
-    for block, into in zip(group.blocks, a, strict=True):
-        matrices.load(k, readers[0], stage, block, group.atom, into)
+) -> list[Callable[[], None]]:
+    """What is to be done with the fragments once they are there."""
+    parts = [(readers[0], *one) for one in zip(group.blocks, a, strict=True)]
     if group.with_b:
-        for block, into in enumerate(b):
-            matrices.load(k, readers[1], stage, block, group.atom, into)
+        parts += [(readers[1], *one) for one in enumerate(b)]
+    return [
+        matrices.load(k, reader, stage, block, group.atom, into) for reader, block, into in parts
+    ]
 
 
 def _products(

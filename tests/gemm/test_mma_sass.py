@@ -41,6 +41,17 @@ def test_mma(element: str, target: int, major: Any, opcode: str, count: int) -> 
     assert not loop.has("STL")
 
 
+def test_bytes_along_n_cost_one_prmt_a_register() -> None:
+    """Single bytes gathered along K would be 64 loads and 64 stores in a step, in a loop of 548."""
+    shape = replace(blocking_for("s8", "s8", "s32", "s32", 90), copy_b=Copy("mn"))
+    loop = sass.disassemble(ptx.assemble(ptx.Module(mma.gemm(shape)), "sm_90")).loop("main")
+    assert loop.count("PRMT") == 32
+    assert (loop.count("IMMA.16832"), loop.count("LDSM"), loop.count("LDGSTS")) == (64, 16, 8)
+    assert not loop.has("LDG")
+    assert not loop.has("STS")
+    assert len(loop.instructions) <= 210
+
+
 @pytest.mark.parametrize("element", ["f16", "s8"])
 def test_wmma_reads_by_ldmatrix_too(element: str) -> None:
     sums = SUMS[element][0]

@@ -257,12 +257,23 @@ def test_a31_int8_with_n_of_6(where: Device) -> None:
     assert got.dtype == np.int32 and np.array_equal(got, a.astype(int) @ b.astype(int))
 
 
+@pytest.mark.parametrize(("element", "target"), [("s8", 75), ("s8", 80), ("e5m2", 89)])
+def test_bytes_along_m_and_n_are_multiplied_as_they_lie(
+    where: Device, element: str, target: int
+) -> None:
+    """Every row and column is another: results land where they belong, at edges too."""
+    m, n, k = 70, 133, 41
+    a, b = drawn(element, (m, k), 50), drawn(element, (k, n), 51)
+    got = matmul(turned(a, True), b, device=where, target=target)
+    assert_right(got, a, b, "s32" if element == "s8" else "f32", element)
+
+
 # ---------------------------------------------------------------- banks
 
 
 def elements_and_layouts() -> list[tuple[str, bool, bool]]:
-    found = [(e, a, b) for e in ("f16", "tf32", "f64") for a in (0, 1) for b in (0, 1)]
-    return [*found, ("s8", False, True)]  # type: ignore[list-item]
+    return [(e, a, b) for e in ("f16", "tf32", "f64", "s8") for a in (False, True)
+            for b in (False, True)]  # fmt: skip
 
 
 @pytest.mark.parametrize(("element", "a_turned", "b_turned"), elements_and_layouts())
@@ -277,6 +288,8 @@ def test_reading_a_tile_has_no_bank_conflicts(
     shape = blocking_for(element, element, sums, sums, 90, 128, 128)
     if element != "f64":
         shape = replace(shape, line_bytes=line_bytes)
+    if element == "s8":
+        shape = replace(shape, tile_m=128, tile_n=128)
     options = device.backend.options  # type: ignore[attr-defined]
     options["report"] = True
     try:
@@ -296,24 +309,29 @@ def test_tiles_are_bijections_written_without_conflicts(
     major: Any, element: str, bits: int, line_bytes: int
 ) -> None:
     """Every 16-byte chunk has a place of its own; what eight lanes copy falls into all banks."""
-    if (major == "mn" and element == "s8") or (element == "f64" and line_bytes == 64):
+    if element == "f64" and line_bytes == 64:
         return
     sums = {"s8": "s32", "f64": "f64"}.get(element, "f32")
+    rows = 128 if element == "s8" else 64
     lines = 2 if element == "f64" else 1
     copy = Copy(major)
     shape = Blocking(
-        64, 64, 2, 2, line_bytes, lines, 2, 1, a=element, b=element, sum=sums, out=sums,
+        rows, rows, 2, 2, line_bytes, lines, 2, 1, a=element, b=element, sum=sums, out=sums,
         copy_a=copy, copy_b=copy, target=90,
     )  # fmt: skip
     chunks = []
     if major == "k":
-        for row in range(64):
-            chunks += [shape.offset(copy, 64, row, byte) for byte in range(0, shape.step_bytes, 16)]
+        for row in range(rows):
+            chunks += [
+                shape.offset(copy, rows, row, byte) for byte in range(0, shape.step_bytes, 16)
+            ]
     else:
         for depth in range(shape.tile_k):
-            each = 128 // bits
-            chunks += [shape.offset(copy, 64, row, depth * bits // 8) for row in range(0, 64, each)]
-    assert sorted(chunks) == list(range(0, 64 * shape.step_bytes, 16))
+            chunks += [
+                shape.offset(copy, rows, row, depth * bits // 8)
+                for row in range(0, rows, 128 // bits)
+            ]
+    assert sorted(chunks) == list(range(0, rows * shape.step_bytes, 16))
     for first in range(0, len(chunks), 8):
         assert len({at % 128 for at in chunks[first : first + 8]}) == 8
 
@@ -339,8 +357,10 @@ BASE = Blocking()
         ({"lines": 2}, "2 lines of 64 bytes are written with bank conflicts; take lines of 128"),
         ({"target": 75}, "cp.async needs sm_80; the target is sm_75"),
         ({"a": "e4m3", "b": "e4m3"}, "mma of .e4m3 needs sm_89; the target is sm_80"),
-        ({"copy_a": Copy("mn"), "a": "s8", "b": "s8", "sum": "s32", "out": "s32"},
-         "tiles of .s8 lie along K; an operand dense along M or N is scattered"),
+        ({"copy_a": Copy("mn"), "a": "s4", "b": "s4", "sum": "s32", "out": "s32"},
+         "elements of .s4 are packed along K; so lie their tiles"),
+        ({"copy_a": Copy("mn"), "a": "s8", "b": "s8", "sum": "s32", "out": "s32", "tile_m": 64},
+         "64 elements of .s8 are no whole lines of 128 bytes"),
         ({"scaled": True, "sum": "f16"}, "alpha and beta are for sums of f32, f64 and s32"),
         ({"op": "or"}, 'op is \'or\'; expected "xor" or "and"'),
     ],
@@ -373,7 +393,8 @@ def test_copies_are_as_wide_as_they_may_be() -> None:
     assert width(256, 64, 60, "f16", 75) == ("k", 8, False)
     assert width(256, 61, 61, "f64") == ("k", 8, True)
     assert width(256, 61, 61, "s8") == ("k", 1, False)
-    scattered = copy_of(Matrix(256, 64, 32, 1, 64, "s8"), 80)
+    assert copy_of(Matrix(256, 64, 32, 1, 64, "s8"), 80) == Copy("mn")
+    scattered = copy_of(Matrix(256, 64, 32, 2, 128, "s8"), 80)
     assert (scattered.scattered, scattered.bytes, scattered.asynchronous) == (True, 1, False)
     with pytest.raises(ValueError, match="K of .s4 is a whole number of bytes, not 3"):
         copy_of(Matrix(256, 4, 3, 32, 1, "s4"), 80)
