@@ -524,8 +524,7 @@ def test_what_is_not_modelled_is_refused_before_anything_runs() -> None:
     address = memory.allocate(4)
     with pytest.raises(Unmodelled, match="test.ptx:13.*alloca.*stack memory") as caught:
         run(
-            "ld.param.u64 %rd0, [p0];\nst.global.u32 [%rd0], %i;\n"
-            "alloca.u64 %rd1, 16;",
+            "ld.param.u64 %rd0, [p0];\nst.global.u32 [%rd0], %i;\nalloca.u64 %rd1, 16;",
             [address],
             memory=memory,
         )

@@ -1,48 +1,18 @@
-"""Small broken kernels, one bug each: found at their line, and the mended twins are clean.
-
-A file of ``planted/`` is both: lines that end in ``//-`` are the bug, lines that begin with ``//+``
-mend it, and ``//!`` marks where the fault is. Its head says what goes wrong, of which kind the
-fault is, where the bug comes from (``mutation``: one line of a correct kernel deleted or changed;
-``manual``: a rule of the manual broken), and how ``python -m ptx run`` runs it.
-"""
+"""Small broken kernels, one bug each: found at their line, and the mended twins are clean."""
 
 from __future__ import annotations
 
-import argparse
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 
-from ptx.commands import run
 from ptx.emu import KINDS, EmulatorFault
+from tests.emu.planted_ptx import FILES, execute, head, mended
 from tests.emu.unread import CASES
 from tests.emu.unread.expected import UNFOUND, kind_of
 
-FILES = sorted((Path(__file__).parent / "planted").glob("*.ptx"))
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
-
-
-def head(text: str, name: str) -> str:
-    found = re.search(rf"^// {name}: ?(.*)$", text, re.MULTILINE)
-    assert found
-    return found[1]
-
-
-def mended(text: str) -> str:
-    lines = []
-    for line in text.splitlines():
-        if re.search(r"//-( //!)?$", line):
-            line = "// " + line
-        lines.append(re.sub(r"^( *)//\+ ", r"\1", line))
-    return "\n".join(lines)
-
-
-def execute(path: Path, options: str) -> None:
-    parser = argparse.ArgumentParser()
-    run.arguments(parser)
-    run.run(parser.parse_args([str(path), "--device", "emulator", *shlex.split(options)]))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
