@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -54,9 +55,15 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_cache_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What tests assemble is found by other tests of the run, and by nobody else."""
+    """What tests assemble is found by other tests of the run, and by nobody else.
+
+    The processes that a run is spread over have one directory between them.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PTX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("PTX_CACHE_DIR", str(folder / "cache"))
         yield
 
 
