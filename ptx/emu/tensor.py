@@ -27,6 +27,7 @@ from ptx.emu.faults import AccessError, Unmodelled
 from ptx.emu.memory import Array
 from ptx.emu.program import Decoded
 from ptx.emu.semantics import tensor_core
+from ptx.emu.sparse import Selection, gathered_rows
 from ptx.emu.steps import Source, select
 from ptx.ir import Operand
 
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 Together = Callable[[Array], None]
 Maker = Callable[["Chunk", Decoded], tuple[Source, Together]]
 WARP = 32
-_SHAPES = "m8n8k4 m16n8k4 m16n8k8 m16n8k16 m8n8k16 m16n8k32 m8n8k32 m16n8k64 m8n8k128 m16n8k128 "
-_SHAPES += "m16n8k256 m16n16k16 m8n32k16 m32n8k16 m16n16k8"
+SHAPES = "m8n8k4 m16n8k4 m16n8k8 m16n8k16 m8n8k16 m16n8k32 m8n8k32 m16n8k64 m8n8k128 m16n8k128 "
+SHAPES += "m16n8k256 m16n16k16 m8n32k16 m32n8k16 m16n16k8"
 
 
 def maker(decoded: Decoded) -> Maker:
@@ -52,8 +53,6 @@ def maker(decoded: Decoded) -> Maker:
     }
     if words.opcode not in makers:
         raise Unmodelled.of(decoded.instruction)
-    if any(word.startswith(("sp", "block_scale")) for word in words.all):
-        raise Unmodelled.of(decoded.instruction, "sparse and block-scaled products")
     if words.opcode in ("ldmatrix", "stmatrix") and "b16" not in words:
         raise Unmodelled.of(decoded.instruction, "matrices of narrower elements")
     return makers[words.opcode]
@@ -214,18 +213,29 @@ def input_bits(type: str, kind: bool) -> int:
 
 def _multiply(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     words = decoded.words
-    shape = words.one_of(_SHAPES)
+    shape = words.one_of(SHAPES)
+    if "block_scale" in words:
+        from ptx.emu import scaled
+
+        return scaled.bind(chunk, decoded)
     d_type, a_type, b_type, c_type = words.types[:4]
     if shape == "m8n8k4" and a_type == "f16":
         return _quad_products(chunk, decoded, d_type, c_type)
     d, a, b, c = decoded.operands[:4]
     kind = any(word.startswith("kind::") for word in words.all)
+    a_map, selection = layouts.mma_fragment(shape, "a", input_bits(a_type, kind)), None
+    if any(word.startswith("sp") for word in words.all):
+        _, _, k = layouts.shape_of(shape)
+        meta, selector = decoded.operands[4:6]
+        selection = Selection(chunk, decoded, meta, selector, k, input_bits(a_type, kind))
+        a_map = layouts.mma_sparse_fragment(shape, input_bits(a_type, kind))
     fragments = (
-        layouts.mma_fragment(shape, "a", input_bits(a_type, kind)),
+        a_map,
         layouts.mma_fragment(shape, "b", input_bits(b_type, kind)),
         layouts.mma_fragment(shape, "c", types.bits(d_type)),
     )
-    return product(chunk, decoded, (d, a, b, c), (d_type, a_type, b_type, c_type), fragments)
+    kinds = d_type, a_type, b_type, c_type
+    return product(chunk, decoded, (d, a, b, c), kinds, fragments, selection)
 
 
 def product(
@@ -234,8 +244,12 @@ def product(
     operands: tuple[Operand, Operand, Operand, Operand],
     kinds: tuple[str, str, str, str],
     fragments: tuple[layouts.Fragment, layouts.Fragment, layouts.Fragment],
+    selection: Selection | None = None,
 ) -> tuple[Source, Together]:
-    """D = A B + C with operands d, a, b, c of some types, spread as the fragments say."""
+    """D = A B + C with operands d, a, b, c of some types, spread as the fragments say.
+
+    `selection` tells the columns of the elements of a sparse A.
+    """
     words = decoded.words
     d_type, a_type, b_type, c_type = kinds
     outs = [
@@ -256,11 +270,13 @@ def product(
         elif type == "s32":
             held = registers.view(np.int32).astype(np.int64)
         else:
-            held = tensor_core.elements(registers, type)
+            held = tensor_core.elements(registers, type, fragments[number].bits)
         return matrix_of(fragments[number], held)
 
     def action(warps: Array) -> None:
         left, right, added = (matrix(number, warps) for number in range(3))
+        if selection is not None:
+            right = gathered_rows(right, selection.columns(warps))
         if a_type == "b1":
             operation = "and" if "and" in words else "xor"
             total = tensor_core.bit_product(left, right, added, operation)
@@ -325,7 +341,7 @@ def _quad_products(
 
 
 def _wmma_fragment(decoded: Decoded, operand: str, type: str) -> layouts.Fragment:
-    return layouts.wmma_fragment(decoded.words.one_of(_SHAPES), operand, type)
+    return layouts.wmma_fragment(decoded.words.one_of(SHAPES), operand, type)
 
 
 def _wmma(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
@@ -357,7 +373,7 @@ def _wmma_access(
 ) -> Callable[[Array], Array]:
     """The byte address of each element of the matrix, ``(warps, rows, columns)``, in bits."""
     by_row = "row" in decoded.words
-    shape, layout = decoded.words.one_of(_SHAPES), "row" if by_row else "col"
+    shape, layout = decoded.words.one_of(SHAPES), "row" if by_row else "col"
     operand = "c" if "store" in decoded.words else decoded.words.one_of("a b c")
     alignment = layouts.wmma_alignment(shape, operand, decoded.words.type, layout)
     where = addresses(chunk, decoded, address)

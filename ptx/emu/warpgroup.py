@@ -1,7 +1,7 @@
 """wgmma: matrix products of a warpgroup of 128 threads (PTX ISA 9.0, section 9.7.15).
 
 The product is made when it is issued, so its inputs are those of that moment; until wait_group its
-registers and tiles are in flight (:mod:`ptx.emu.products`). Sparse forms are not modelled.
+registers and tiles are in flight (:mod:`ptx.emu.products`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import numpy as np
 from ptx import layouts
 from ptx.emu import steps
 from ptx.emu.access import vector_operands
-from ptx.emu.faults import AccessError, Unmodelled
+from ptx.emu.faults import AccessError
 from ptx.emu.memory import IN_FLIGHT, VALID, Array
 from ptx.emu.products import UNIT, Registers
 from ptx.emu.program import Decoded
 from ptx.emu.semantics import tensor_core
+from ptx.emu.sparse import Selection, gathered_rows
 from ptx.emu.steps import Source, select
 from ptx.emu.tensor import (
     Together,
@@ -47,8 +48,6 @@ def maker(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     if "wait_group" in words:
         still = _flag(decoded.operands[0])
         return _whole(chunk), lambda who: products.wait(who, still)
-    if "sp" in words:
-        raise Unmodelled.of(decoded.instruction, "sparse products")
     return _product(chunk, decoded)
 
 
@@ -169,7 +168,10 @@ def _product(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     shape = next(word for word in words.all if word.startswith("m64n"))
     _, n, k = layouts.shape_of(shape)
     d_type, a_type, b_type = words.types[:3]
-    d, a, b, scale_d, *immediates = decoded.operands
+    d, a, b, *rest = decoded.operands
+    sparse = "sp" in words
+    meta, selector = (rest.pop(0), rest.pop(0)) if sparse else (None, None)
+    scale_d, *immediates = rest
     flags = [_flag(operand) for operand in immediates]
     sixteen = a_type in ("f16", "bf16")
     scale_a, scale_b = (flags[0], flags[1]) if len(flags) >= 2 else (1, 1)
@@ -184,7 +186,11 @@ def _product(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
     a_registers = sources(chunk, decoded, a, "b32") if from_registers else []
     # Bits lie in shared memory by bytes.
     cells, each = (k // 8, 8) if a_type == "b1" else (k, bits)
-    a_tile = None if from_registers else _Tile(chunk, decoded, a, 64, cells, each, not trans_a)
+    a_cells = cells // 2 if sparse else cells
+    a_tile = None if from_registers else _Tile(chunk, decoded, a, 64, a_cells, each, not trans_a)
+    selection = None
+    if meta is not None and selector is not None:
+        selection = Selection(chunk, decoded, meta, selector, k, bits)
     b_tile = _Tile(chunk, decoded, b, n, cells, each, not trans_b)
     registers_used = Registers.of(chunk.program, decoded)
     tiles = [tile for tile in (a_tile, b_tile) if tile is not None]
@@ -215,6 +221,9 @@ def _product(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
         used = select(keep, groups.ravel()).reshape(groups.shape)[:, 0]
         before[~used] = 0
         left, right = left * scale_a, right * scale_b
+        if selection is not None:
+            columns = selection.columns(groups.reshape(-1, 32))
+            right = gathered_rows(right, columns.reshape(len(groups), 64, -1))
         total = tensor_core.warpgroup_product(
             left, right, before, (a_type, b_type, d_type), "satfinite" in words
         )

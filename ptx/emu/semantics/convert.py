@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from ptx import types
-from ptx.emu.semantics import half
+from ptx.emu.semantics import half, stochastic
 from ptx.emu.semantics.rounding import FORMATS, directed, overflowed, quantised, two_sum
 from ptx.emu.semantics.rules import Array, Meaning, Words, dtype_of, halves, rule
 from ptx.emu.semantics.specials import NAN_32, flushed, nan_of_operands, saturated
@@ -262,12 +262,10 @@ def _packed_formats(words: Words, to: str, source: str) -> Meaning:
     if to == "tf32":
         return _to_tf32(words)
     if "rs" in words:
-        raise words.unmodelled("stochastic rounding")
+        return stochastic.meaning(words, to)
     if "ue8m0x2" in (to, source):
         return _scales(words, to, source)
-    form, count = to.rsplit("x", 1)
-    if count != "2":
-        raise words.unmodelled("four elements at once are for stochastic rounding")
+    form = to.rsplit("x", 1)[0]
     if form in _NARROW:
         return _to_small(words, form, to, source)
     if source.rsplit("x", 1)[0] in _NARROW:

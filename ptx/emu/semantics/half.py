@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ptx.emu.semantics.rounding import FORMATS, overflowed, quantised, two_sum
-from ptx.emu.semantics.rules import Array, Meaning, Words, halves, packed, same
+from ptx.emu.semantics.rules import RULES, Array, Meaning, Words, halves, packed, same
 
 NAN_16 = np.uint16(0x7FFF)
 
@@ -99,8 +99,17 @@ def arithmetic(words: Words) -> Meaning:
 
 
 def _mixed(words: Words) -> Meaning:
-    """``add.f32.f16`` and its like: 16-bit operands in float32 arithmetic."""
-    raise words.unmodelled("mixed-precision arithmetic of sm_100")
+    """``add.f32.f16`` and its like: 16-bit operands become float32, the last one is."""
+    form = words.type
+    single = ".".join(word for word in words.all if word != form)
+    inner = RULES[words.opcode](Words(single))
+
+    def function(*operands: Array) -> Array:
+        wide = [widened(np.ascontiguousarray(a), form).astype(np.float32) for a in operands[:-1]]
+        result: Array = inner.function(*wide, operands[-1])
+        return result
+
+    return Meaning(function, ("f32",), (*(form,) * (len(inner.sources) - 1), "f32"))
 
 
 def absolute_negate(words: Words) -> Meaning:

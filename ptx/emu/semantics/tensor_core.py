@@ -45,8 +45,11 @@ def model_of(type: str) -> Model:
     return MODELS["fp8" if type in _NARROW else type]
 
 
-def elements(registers: Array, type: str) -> Array:
-    """Registers ``(..., r)`` as the elements they hold, ``(..., elements)``: float64 or int64."""
+def elements(registers: Array, type: str, bits: int = 8) -> Array:
+    """Registers ``(..., r)`` as the elements they hold, ``(..., elements)``: float64 or int64.
+
+    `bits` matters for ``e2m1``, which lies in four bits, or in the middle ones of a byte.
+    """
     if type == "f64":
         return registers.view(np.float64)
     if type == "tf32":
@@ -55,9 +58,14 @@ def elements(registers: Array, type: str) -> Array:
         return cut.view(np.float32).astype(np.float64)
     if type in ("f16", "bf16"):
         return half.widened(registers.view(np.uint16), type)
+    if type == "e2m1":
+        bytes_ = registers.view(np.uint8)
+        codes = np.stack([bytes_, bytes_ >> np.uint8(4)], axis=-1) if bits == 4 else bytes_ >> 2
+        codes = (codes & np.uint8(15)).reshape(*registers.shape[:-1], -1)
+        return convert.small_values(codes, type)
     if type in _NARROW:
-        bits = registers.view(np.uint8)
-        return convert.small_values(bits, type)
+        mask = np.uint8(0xFF if type in ("e4m3", "e5m2") else 0x3F)
+        return convert.small_values(registers.view(np.uint8) & mask, type)
     if type in ("s8", "u8"):
         return registers.view(np.int8 if type == "s8" else np.uint8).astype(np.int64)
     width = {"s4": 4, "u4": 4, "b1": 1}[type]
@@ -80,10 +88,11 @@ def multiply(
 ) -> Array:
     """``(w, m, k)`` by ``(w, k, n)`` plus ``(w, m, n)``; the result as `result` holds it.
 
+    Where A is sparse each of its rows meets rows of B of its own, and `b` is ``(w, m, k, n)``.
     `block` products are added at once where that is not the input type's own number.
     """
     if result == "s32":
-        total = a @ b + c
+        total = (a @ b if b.ndim == 3 else (a[:, :, None] @ b)[:, :, 0]) + c
         if saturate:
             total = np.clip(total, -(2**31), 2**31 - 1)
         return total.astype(np.uint32).view(np.int32)
@@ -97,7 +106,7 @@ def multiply(
     accumulator = c
     for start in range(0, a.shape[2], block):
         span = slice(start, start + block)
-        accumulator = dot_add(a[:, :, span], b[:, span], accumulator, type, result)
+        accumulator = dot_add(a[:, :, span], b[..., span, :], accumulator, type, result)
     return accumulator
 
 
@@ -129,7 +138,7 @@ def _eight_bit(a: Array, b: Array, c: Array, result: str) -> Array:
     k = np.arange(a.shape[2])
     accumulator = np.zeros(c.shape)
     for part in (k[k % 4 < 2], k[k % 4 >= 2]):
-        accumulator = dot_add(a[:, :, part], b[:, part], accumulator, "f16", result)
+        accumulator = dot_add(a[:, :, part], b[..., part, :], accumulator, "f16", result)
     if result == "f32":
         return (accumulator.astype(np.float32) + c.astype(np.float32)).astype(np.float64)
     return in_half(accumulator + c)
@@ -182,18 +191,20 @@ def dot_add(
 ) -> Array:
     """One block: all products and the accumulator aligned, cut, added and rounded.
 
-    A product is as high as its factors' exponents say, whatever its own leading bit. Scaling by
-    powers of two is exact throughout.
+    `b` is as in :func:`multiply`. A product is as high as its factors' exponents say, whatever its
+    own leading bit. Scaling by powers of two is exact throughout.
     """
-    products = a[:, :, :, None] * b[:, None, :, :]
+    if b.ndim == 3:
+        b = b[:, None]
+    products = a[:, :, :, None] * b
     finite = np.isfinite(a).all() and np.isfinite(b).all() and np.isfinite(c).all()
     special = None
     if not finite:
         special = ~np.isfinite(c) | ~np.isfinite(products).all(axis=2)
         instead = products.sum(axis=2) + c
         a, b, c = (np.where(np.isfinite(v), v, 0.0) for v in (a, b, c))
-        products = a[:, :, :, None] * b[:, None, :, :]
-    heights = _heights(a, type)[:, :, :, None] * _heights(b, b_type or type)[:, None, :, :]
+        products = a[:, :, :, None] * b
+    heights = _heights(a, type)[:, :, :, None] * _heights(b, b_type or type)
     top = np.maximum(heights.max(axis=2), _heights(c, result))
     top[top == 0] = 1.0
     scale = 2.0 ** model_of(type).fraction / top
