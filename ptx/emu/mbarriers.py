@@ -248,7 +248,7 @@ class Objects:
                     f"{len(who)} threads, the first {chunk.describe(int(who[0]))}, wait for the "
                     f"phase of parity {parity} of the mbarrier at "
                     f"{int(place) % chunk.shared_stride:#x}, now in phase {found.phase} with "
-                    f"{found.pending} of {found.count} arrivals and {found.bytes} bytes pending: "
+                    f"{found.pending} of {found.count} arrivals and {_pending(found.bytes)}: "
                     f"{place_of(chunk.program.code[wait.at])}"
                 )
         if not lines:
@@ -256,6 +256,12 @@ class Objects:
         chunk.at = self.waiting[0].at
         text = "\n  ".join(["every thread waits", *lines])
         return AccessError("deadlock", text, lane=int(self.waiting[0].lanes[0]))
+
+
+def _pending(nbytes: int) -> str:
+    if nbytes < 0:
+        return f"{-nbytes} bytes more than were announced"
+    return f"{nbytes} bytes pending"
 
 
 # ---------------------------------------------------------------- instructions

@@ -102,21 +102,24 @@ class Case:
         """Launch it and read back what it wrote; faults surface here."""
         arrays: dict[str, Any] = {}
         passed: dict[str, Any] = {}
+        freed: list[Any] = []
         for name, value in self.given.items():
             if isinstance(value, Out):
                 value = arrays[name] = device.empty(value.shape, value.dtype)
             elif isinstance(value, Freed):
-                held = device.array(value.data)
-                arrays[name] = held
-                value = held.pointer
-                if broken:
-                    held.free()
+                arrays[name] = device.array(value.data)
+                freed.append(arrays[name])
+                value = arrays[name].pointer
             elif isinstance(value, np.ndarray):
                 value = arrays[name] = device.array(value)
             elif isinstance(value, Map):
                 value = device.tensor_map(_described(value, arrays[value.of]))
             passed[name] = value
-        (kernel,) = (device.load(self.build(broken))[n] for n in [self.name])
+        kernel = device.load(self.build(broken))[self.name]
+        if broken:
+            # Last of all, so that nothing new lies where they were.
+            for array in freed:
+                array.free()
         kernel.launch(args=passed, **{"grid": 1, **self.launch, **(self.broken if broken else {})})
         device.synchronize()
         return {n: arrays[n].numpy() for n, v in self.given.items() if isinstance(v, Out)}
