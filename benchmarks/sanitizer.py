@@ -4,8 +4,8 @@
 
 Each kernel runs under each tool in a process of its own, several at a time, and is ended when its
 time is up. Broken kernels that may wait for ever are never sent to the card: those that end in a
-deadlock, and those that break the rules of barriers and masks. The rows are recorded tool by tool;
-``tools/generate_sanitizer.py`` puts them into ``docs/faults.md``.
+deadlock, those that break the rules of barriers and masks, and those that branch anywhere. The rows
+are recorded tool by tool; ``tools/generate_sanitizer.py`` puts them into ``docs/faults.md``.
 """
 
 from __future__ import annotations
@@ -92,8 +92,9 @@ def planted() -> list[Planted]:
     for path in planted_ptx.FILES:
         text = path.read_text(encoding="utf-8")
         kind = planted_ptx.head(text, "kind")
-        # A copy that does not see the mbarrier initialised may never signal it.
-        hangs = kind == "fence" and "mbarrier.try_wait" in text
+        # A copy that does not see the mbarrier initialised may never signal it, and a branch
+        # beyond its table may go anywhere.
+        hangs = (kind == "fence" and "mbarrier.try_wait" in text) or "brx.idx" in text
         files.append(Planted(path.stem, kind, hangs))
     return files + [Planted(c.name, kind_of(c), c.hangs) for c in CASES.values()]
 

@@ -191,6 +191,7 @@ def ragged_row(broken: bool) -> ptx.Kernel:
     lambda g: {"y": np.array([(7, 30, 10, 0)[i % 4] for i in range(32)], "u4")},
     op=np.arange(32, dtype="u4") % 4,
     y=Out(32, "u4"),
+    hangs=True,
 )
 def opcode_of_no_branch(broken: bool) -> str:
     """An interpreter of four operations whose table lists three."""
