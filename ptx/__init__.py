@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ptx.devices import device
     from ptx.errors import PtxError
     from ptx.ir import SINK, Module
-    from ptx.sass import disassemble
+    from ptx.sass import assert_sass, disassemble
     from ptx.text import parse
 
 _HOME = {
@@ -29,6 +29,7 @@ _HOME = {
     "Module": "ptx.ir",
     "PtxError": "ptx.errors",
     "assemble": "ptx.assembler",
+    "assert_sass": "ptx.sass",
     "check": "ptx.checker",
     "device": "ptx.devices",
     "disassemble": "ptx.sass",
@@ -43,6 +44,7 @@ __all__ = [
     "Module",
     "PtxError",
     "assemble",
+    "assert_sass",
     "check",
     "device",
     "disassemble",

@@ -91,7 +91,9 @@ class KernelInfo:
     constant_bytes: int
     """Constant banks of this kernel, bank 0 with its parameters included."""
     barriers: int | None
-    """Named barriers, a CTA; None where only the log would tell."""
+    """Named barriers, a CTA; None where neither log nor cubin tells."""
+    threads: int | None = None
+    """A CTA's, by ``.reqntid`` or at most by ``.maxntid``; None where the kernel has neither."""
     fields: dict[str, int | str] = field(default_factory=dict)
     """All that ``ptxas -v`` said, by its own words, those that this version does not know too."""
 
@@ -488,6 +490,7 @@ def _kernel_info(image: elf.Image, name: str, said: dict[str, int | str] | None)
         local_bytes=stack + number("lmem", 0),
         stack_bytes=frame,
         constant_bytes=image.constant_bytes(name),
-        barriers=number("barriers", unsaid),
+        barriers=number("barriers", 0 if said else image.barriers(name)),
+        threads=image.threads(name),
         fields=fields,
     )

@@ -6,9 +6,11 @@ nvdisasm prints beside their names.
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,6 +32,12 @@ _RESERVED_BYTES = 1024
 
 _REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE = 0x2F, 0x11, 0x12
 """Attributes of `.nv.info` whose payload is a symbol's index and a number."""
+
+_MAX_THREADS, _REQNTID, _NUM_BARRIERS = 0x05, 0x10, 0x4C
+"""Attributes of a kernel's own `.nv.info`: three extents each, and a byte."""
+
+_VALUE_8, _PAYLOAD = 2, 4
+"""Forms of an attribute: a byte beside its number, and bytes behind it."""
 
 
 @dataclass(frozen=True)
@@ -131,18 +139,40 @@ class Image:
     @cached_property
     def _attributes(self) -> dict[int, dict[str, int]]:
         found: dict[int, dict[str, int]] = defaultdict(dict)
-        section = self.section(".nv.info")
+        for attribute, _, payload in self._info(".nv.info"):
+            if attribute in (_REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE) and len(payload) == 8:
+                symbol, number = struct.unpack("<II", payload)
+                found[attribute][self.symbols[symbol][0]] = number
+        return found
+
+    def _info(self, name: str) -> Iterator[tuple[int, int, bytes]]:
+        """The attributes of a section: number, form and payload."""
+        section = self.section(name)
         data, at = (section.data if section else b""), 0
         while at + 4 <= len(data):
             form, attribute, size = struct.unpack_from("<BBH", data, at)
             at += 4
-            if form != 4:  # only this form has a payload; the others end here
-                continue
-            if attribute in (_REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE) and size == 8:
-                symbol, number = struct.unpack_from("<II", data, at)
-                found[attribute][self.symbols[symbol][0]] = number
-            at += size
-        return found
+            if form == _PAYLOAD:
+                yield attribute, form, data[at : at + size]
+                at += size
+            else:  # the other forms end here: what would be a size is the value
+                yield attribute, form, size.to_bytes(2, "little")
+
+    def threads(self, kernel: str) -> int | None:
+        """Of a CTA by `.reqntid`, else at most by `.maxntid`; None where it has neither."""
+        extents = {
+            attribute: math.prod(struct.unpack("<III", payload))
+            for attribute, _, payload in self._info(f".nv.info.{kernel}")
+            if attribute in (_MAX_THREADS, _REQNTID) and len(payload) == 12
+        }
+        return extents.get(_REQNTID, extents.get(_MAX_THREADS))
+
+    def barriers(self, kernel: str) -> int | None:
+        """Named barriers of a CTA; None where the cubin does not tell."""
+        for attribute, form, payload in self._info(f".nv.info.{kernel}"):
+            if (attribute, form) == (_NUM_BARRIERS, _VALUE_8):
+                return payload[0]
+        return None
 
     def registers(self, kernel: str) -> int:
         """Registers a thread."""

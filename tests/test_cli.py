@@ -124,13 +124,13 @@ def test_check_without_a_file(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_sass_of_ptx(loop: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = printed(capsys, "sass", loop, "--control", "--target", "sm_90a")
+    status, out, _ = printed(capsys, "sass", loop, "--target", "sm_90a")
     assert status == 0
     cubin = assemble(LOOP, "sm_90a", file=str(loop))
     assert out.startswith(f"target sm_90a\nmade by ptxas {cubin.version} -v -lineinfo -O3\n")
     assert f"sha256 {cubin.sha256}" in out
     assert f"total: {cubin.registers} registers, spills 0 bytes stored, 0 loaded" in out
-    begin, end = out.index("\n  main:\n"), out.index("\n  end\n")
+    begin, end = out.index("\n  loop main:\n"), out.index("\n  loop main ends\n")
     body = out[begin:end]
     assert "FFMA R5, R0, R0, R5" in body
     assert f"// {loop}:20  fma.rn.f32 %f1, %f2, %f2, %f1;" in body
@@ -154,7 +154,7 @@ def test_sass_of_a_cubin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_sass_summary(loop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = printed(capsys, "sass", loop, "--summary")
     assert status == 0
-    assert "\n  main: " in out
+    assert "\n  loop main " in out
     assert "FFMA R5" not in out
 
 
