@@ -8,6 +8,7 @@ guards a register has been written: ``@p ld d`` and then ``@p use d`` is sound, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ptx.controlflow import NO_GUARD, Edge, Flow
@@ -20,6 +21,13 @@ class UnsetRead(NamedTuple):
     """The instruction that reads it."""
     never: bool
     """No path from the entry writes it before; else some path does not."""
+    first: bool = False
+    """The first time that this read is reached nothing can have written it: every write lies
+    behind it, as where a loop adds to what was not set before it."""
+
+    @property
+    def certain(self) -> bool:
+        return self.never or self.first
 
 
 class _Summary(NamedTuple):
@@ -35,7 +43,7 @@ class _Summary(NamedTuple):
 
 def unset_reads(flow: Flow) -> list[UnsetRead]:
     """The first doubtful read of each register, in the order of the text."""
-    ignored = _accumulators(flow)
+    ignored = _discarded(flow)
     summaries = {number: _summary(flow, number, ignored) for number in flow.order}
     _drop_dominated(flow, summaries)
     bit = {
@@ -67,7 +75,34 @@ def unset_reads(flow: Flow) -> list[UnsetRead]:
                 doubtful[register] = UnsetRead(register, refined[register], False)
             else:
                 del doubtful[register]
+    for register, read in doubtful.items():
+        if not read.never and not given & bit[register]:
+            doubtful[register] = _first(flow, read, summaries)
     return sorted(doubtful.values(), key=lambda read: read.position)
+
+
+def _first(flow: Flow, read: UnsetRead, summaries: Mapping[int, _Summary]) -> UnsetRead:
+    """The earliest read that every way comes to unset, if it has met no such read before; else
+    `read` as it is."""
+    register = read.register
+    arrivals: dict[int, set[bool]] = {}
+    seen: set[tuple[int, bool]] = set()
+    waiting = [(flow.order[0], False)]
+    while waiting:
+        number, written = waiting.pop()
+        if (number, written) in seen or number not in summaries:
+            continue
+        seen.add((number, written))
+        position = summaries[number].exposed.get(register, (-1, False))[0]
+        writes = [p for p in flow.definitions[register] if flow.block_of(p) == number]
+        if position >= 0 and flow.guards[position] >> 1 in (NO_GUARD, register):
+            before = written or any(p < position for p in writes)
+            arrivals.setdefault(position, set()).add(before)
+            if not before:
+                continue
+        waiting += [(edge.target, written or bool(writes)) for edge in flow.blocks[number].edges]
+    certain = [position for position, written in arrivals.items() if written == {False}]
+    return UnsetRead(register, min(certain), False, first=True) if certain else read
 
 
 def _drop_dominated(flow: Flow, summaries: dict[int, _Summary]) -> None:
@@ -92,7 +127,7 @@ def _parameters(flow: Flow, bit: dict[int, int]) -> int:
     return sum(b for r, b in bit.items() if flow.registers[r].name in names) if names else 0
 
 
-def _summary(flow: Flow, number: int, ignored: frozenset[int]) -> _Summary:
+def _summary(flow: Flow, number: int, ignored: Mapping[int, frozenset[int]]) -> _Summary:
     block = flow.blocks[number]
     sets: set[int] = set()
     guarded: set[int] = set()
@@ -100,10 +135,10 @@ def _summary(flow: Flow, number: int, ignored: frozenset[int]) -> _Summary:
     reads, writes, guards = flow.reads, flow.writes, flow.guards
     for position in range(block.start, block.stop):
         key = guards[position]
-        if position not in ignored:
-            for register in reads[position]:
-                if register not in sets and register not in exposed:
-                    exposed[register] = (position, register in guarded)
+        unread = ignored.get(position, ())
+        for register in reads[position]:
+            if register not in sets and register not in exposed and register not in unread:
+                exposed[register] = (position, register in guarded)
         if key < 0:
             sets.update(writes[position])
         else:
@@ -114,21 +149,16 @@ def _summary(flow: Flow, number: int, ignored: frozenset[int]) -> _Summary:
     return _Summary(sets, sets | guarded, exposed)
 
 
-def _accumulators(flow: Flow) -> frozenset[int]:
-    """Matrix instructions whose scale-d is a predicate: the first of them discards what the
-    accumulators hold, so these count as written alone."""
-    return frozenset(
-        position
-        for position, instruction in flow.of("wgmma")
-        if any(
-            slot.name == "scale_d" and type(operand) in (Reg, Not, Imm)
-            for slot, operand in zip(
-                instruction.variant.slots if instruction.variant else (),
-                instruction.operands,
-                strict=False,
-            )
-        )
-    )
+def _discarded(flow: Flow) -> dict[int, frozenset[int]]:
+    """The accumulators of each wgmma whose scale-d is 0 or a predicate, by its position: the
+    first such discards what they hold, so that they count as written alone."""
+    found = {}
+    for position, instruction in flow.of("wgmma"):
+        slots = instruction.variant.slots if instruction.variant else ()
+        for slot, operand in zip(slots, instruction.operands, strict=False):
+            if slot.name == "scale_d" and (type(operand) is not Imm or not operand.value):
+                found[position] = frozenset(flow.writes[position])
+    return found
 
 
 def _has_guarded_write(flow: Flow, register: int) -> bool:
@@ -142,7 +172,9 @@ class _Guarded:
     written if a guard holds. Facts on a guard end where its predicate is written again.
     """
 
-    def __init__(self, flow: Flow, registers: set[int], ignored: frozenset[int]) -> None:
+    def __init__(
+        self, flow: Flow, registers: set[int], ignored: Mapping[int, frozenset[int]]
+    ) -> None:
         self.flow = flow
         self.ignored = ignored
         self.registers = registers
@@ -212,8 +244,8 @@ class _Guarded:
         read = set(flow.reads[position]) & self.registers
         if key >= 0 and key >> 1 in self.registers and not self._sure(key >> 1, NO_GUARD, state):
             self.found[key >> 1] = min(position, self.found.get(key >> 1, position))
-        for register in read:
-            if position not in self.ignored and not self._sure(register, key, state):
+        for register in read.difference(self.ignored.get(position, ())):
+            if not self._sure(register, key, state):
                 self.found[register] = min(position, self.found.get(register, position))
 
     def _sure(self, register: int, key: int, state: int) -> bool:

@@ -31,6 +31,7 @@ from ptx.ir import (
     Operand,
     Pair,
     Parameter,
+    Prototype,
     Reg,
     Selected,
     Statement,
@@ -320,6 +321,11 @@ class Flow:
             for operand in instruction.operands:
                 if type(operand) is Symbol and operand.name in self._noreturn:
                     self._ends[position] = "exit"
+                elif type(operand) is Label:
+                    found = scope.find(operand.name)
+                    if not isinstance(found, (Prototype, Targets)):
+                        message = f"no prototype or list of targets is named {operand.name} here"
+                        self._fault("unknown-label", message, instruction)
             return
         self._ends[position] = ends
         if ends != "branch":

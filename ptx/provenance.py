@@ -196,6 +196,32 @@ def starts_at(flow: Flow, address: object, depth: int = 16) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
+def distance(
+    flow: Flow, instruction: Instruction, address: object, depth: int = 16
+) -> tuple[Instruction, Symbol] | None:
+    """The variable that an address of `instruction` starts at, at its offset in bytes, and the
+    instruction that names it; None where literals alone do not tell."""
+    offset = address.offset if isinstance(address, Addr) else 0
+    base: object = address.base if isinstance(address, Addr) else address
+    if isinstance(base, Symbol):
+        return instruction, base + offset
+    number = flow.number(base)
+    position = None if number is None else flow.definition(number)
+    if position is None or not depth:
+        return None
+    made = flow.instructions[position]
+    operands = made.operands
+    if made.opcode in ("add", "sub"):
+        added = operands[2]
+        if not isinstance(added, Imm) or added.is_float:
+            return None
+        offset += int(added.value) if made.opcode == "add" else -int(added.value)
+    elif made.opcode not in ("mov", "cvta") and made.op not in ("cvt.u64.u32", "cvt.s64.s32"):
+        return None
+    found = distance(flow, made, operands[1], depth - 1)
+    return None if found is None else (found[0], found[1] + offset)
+
+
 # ---------------------------------------------------------------- residues
 
 LARGEST_MODULUS = 1 << 16

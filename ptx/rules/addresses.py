@@ -2,46 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-
-from ptx import layouts, types
+from ptx import layouts
 from ptx.controlflow import Access, Flow
-from ptx.ir import Imm, Instruction, Reg, Special, Symbol, Variable
-from ptx.isa import Variant
-from ptx.provenance import of_symbol, origins, residues, variable_of
+from ptx.ir import Imm, Instruction, Parameter, Reg, Special, Symbol, Variable
+from ptx.provenance import distance, of_symbol, origins, residues, variable_of
+from ptx.rules.extents import Extent, accesses, fragment_alignment
 from ptx.rules.rule import Findings, View, at, rule
 
 # ---------------------------------------------------------------- alignment
-
-
-@cache
-def access_bytes(variant: Variant) -> int:
-    """The alignment in bytes that an instruction's addresses need; 0 where it makes no access."""
-    opcode, words = variant.opcode, variant.words
-    if opcode in ("ldmatrix", "stmatrix"):
-        return 16
-    if opcode == "wmma" and "mma" not in words:
-        operand = "c" if words[2] == "d" else words[2]
-        return layouts.wmma_alignment(words[6], operand, words[-1], words[5])
-    if opcode not in ("ld", "ldu", "st", "atom", "red"):
-        return 0
-    for slot in variant.slots:
-        if slot.kind == "reg" and slot.type != "pred":
-            return (slot.count or 1) * max(1, types.bits(slot.type) // 8)
-    return max(1, types.bits(words[-1]) // 8) if words[-1] in types.FUNDAMENTAL else 0
-
-
-def _accesses(flow: Flow) -> Iterator[tuple[Instruction, Access, int]]:
-    """The accesses of memory of more than one byte, with that size."""
-    instructions = flow.instructions
-    for access in flow.accesses:
-        instruction = instructions[access.position]
-        variant = instruction.variant
-        if variant is not None:
-            size = access_bytes(variant)
-            if size > 1:
-                yield instruction, access, size
 
 
 _ASSUMING = ", if the parameter points to the begin of an allocation"
@@ -50,7 +18,8 @@ _ASSUMING = ", if the parameter points to the begin of an allocation"
 @rule(
     "misaligned",
     """An access of 2, 4, 8, 16 or 32 bytes is not at a multiple of its size, which faults on the
-    device: a vector counts whole, so `ld.global.v4.f32` needs 16 bytes. It is an error where the
+    device: a vector counts whole, so `ld.global.v4.f32` needs 16 bytes. So does a copy of cp.async;
+    a bulk copy needs 16 bytes, a tensor copy 128, an mbarrier 8. It is an error where the
     address is known to be off, a warning where it is off if the kernel's pointer is the begin of an
     allocation. ptxas says nothing.""",
     bad="""
@@ -69,24 +38,31 @@ ret;
 )
 def misaligned(view: View) -> Findings:
     flow, named = view.flow, view.module.named
-    accesses = list(_accesses(flow))
-    known = residues(flow, named, {a.base for _, a, _ in accesses if a.base >= 0})
-    for instruction, access, size in accesses:
+    found = [(i, access, extent) for i, access, extent in accesses(flow) if extent.alignment > 1]
+    known = residues(flow, named, {a.base for _, a, _ in found if a.base >= 0})
+    for instruction, access, extent in found:
         address = access.address
         value = known.get(access.base)
         if value is None:
             if not isinstance(address.base, Symbol):
                 continue
             value = of_symbol(flow, named, instruction, address.base)
-        rest = (value.rest + address.offset) % min(size, value.modulus)
+        modulus = min(extent.alignment, value.modulus)
+        rest = (value.rest + address.offset) % modulus
         if rest:
             yield at(
                 instruction,
-                f"{address} is {rest} bytes past a multiple of {min(size, value.modulus)}, "
-                f"but {instruction.op} accesses {size} bytes and must be aligned to them"
+                f"{address} is {rest} bytes past a multiple of {modulus}, but "
+                + _needs(instruction, extent)
                 + (_ASSUMING if value.assumed else ""),
                 certain=not value.assumed,
             )
+
+
+def _needs(instruction: Instruction, extent: Extent) -> str:
+    if extent.bytes == extent.alignment:
+        return f"{instruction.op} accesses {extent.bytes} bytes and must be aligned to them"
+    return f"{instruction.op} must be aligned to {extent.alignment} bytes"
 
 
 @rule(
@@ -110,9 +86,9 @@ def misaligned_stride(view: View) -> Findings:
     for _, instruction in view.flow.of("wmma"):
         variant = instruction.variant
         stride = instruction.operands[-1]
-        if variant is None or not access_bytes(variant) or not isinstance(stride, Imm):
+        if variant is None or not fragment_alignment(variant) or not isinstance(stride, Imm):
             continue
-        size, type = access_bytes(variant), variant.words[-1]
+        size, type = fragment_alignment(variant), variant.words[-1]
         step = int(stride.value) * layouts.ELEMENT_BITS[type]
         if step % (8 * size):
             yield at(
@@ -145,8 +121,8 @@ def underaligned_variable(view: View) -> Findings:
     flow = view.flow
     if not view.function.variables and not view.module.has_variables:
         return
-    for instruction, access, size in _accesses(flow):
-        base = access.address.base
+    for instruction, access, extent in accesses(flow):
+        base, size = access.address.base, extent.alignment
         found = (instruction, base) if isinstance(base, Symbol) else _moved(flow, access.base)
         if found is None:
             continue
@@ -168,6 +144,46 @@ def _moved(flow: Flow, register: int) -> tuple[Instruction, Symbol] | None:
     instruction = flow.instructions[position]
     source = instruction.operands[1]
     return (instruction, source) if isinstance(source, Symbol) else None
+
+
+@rule(
+    "past-the-end",
+    """An access lies outside of the variable or parameter that its address starts at, wholly or in
+    part: it reads or writes what the assembler happens to put beside it. ptxas says nothing.""",
+    bad="""
+.shared .align 16 .b8 tile[256];
+ld.shared.u32 %r1, [tile+256];  // here
+ret;
+""",
+    good="""
+.shared .align 16 .b8 tile[256];
+ld.shared.u32 %r1, [tile+252];
+ret;
+""",
+    foreign="warning",
+)
+def past_the_end(view: View) -> Findings:
+    flow = view.flow
+    for instruction, access, extent in accesses(flow):
+        found = distance(flow, instruction, access.address) if extent.bytes else None
+        if found is None:
+            continue
+        where, symbol = found
+        variable = variable_of(flow, view.module.named, where, symbol.name)
+        size = 0 if variable is None else _size(variable)
+        if size and not 0 <= symbol.offset <= size - extent.bytes:
+            first, last = symbol.offset, symbol.offset + extent.bytes - 1
+            yield at(
+                instruction,
+                f"{instruction.op} accesses bytes {first} to {last} of {symbol.name}, which has "
+                f"{size}",
+            )
+
+
+def _size(variable: Variable | Parameter) -> int:
+    """In bytes; 0 where the declaration leaves it open."""
+    external = isinstance(variable, Variable) and variable.linkage in ("extern", "weak", "common")
+    return 0 if external else variable.bytes
 
 
 # ---------------------------------------------------------------- spaces
@@ -308,6 +324,30 @@ def unconverted_pointer(view: View) -> Findings:
 
 
 # ---------------------------------------------------------------- width
+
+
+@rule(
+    "narrow-address",
+    """A generic address, or that of a variable in .global, is made in 32 bits, where the module's
+    addresses have 64. Offsets in .shared, .local and .const fit 32 bits.""",
+    bad=".shared .b32 a;\nmov.u32 %r1, a;\ncvta.shared.u32 %r2, %r1;  // here\nret;",
+    good=".shared .b32 a;\nmov.u64 %rd1, a;\ncvta.shared.u64 %rd2, %rd1;\nret;",
+)
+def narrow_address(view: View) -> Findings:
+    if view.module.module.address_size != 64:
+        return
+    flow, named = view.flow, view.module.named
+    for _, instruction in flow.of("cvta"):
+        if instruction.words[-1] == "u32":
+            yield at(
+                instruction, f"{instruction.op} is for addresses of 32 bits, here they have 64"
+            )
+    for _, instruction in flow.of("mov"):
+        source = instruction.operands[1]
+        if isinstance(source, Symbol) and instruction.words[-1] in ("b32", "u32", "s32"):
+            variable = variable_of(flow, named, instruction, source.name)
+            if isinstance(variable, Variable) and variable.space == "global":
+                yield at(instruction, f"the address of {source.name} in .global has 64 bits")
 
 
 @rule(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TypeVar
+
 from ptx import types
 from ptx.controlflow import HINTS
 from ptx.declared import nearest
@@ -16,6 +19,7 @@ from ptx.ir import (
     Prototype,
     Reg,
     Symbol,
+    Targets,
 )
 from ptx.rules.rule import Findings, View, at, rule
 
@@ -30,20 +34,24 @@ ret;
 
 @rule(
     "unknown-function",
-    """A call names a function that the module neither defines nor declares. Declare what another
-    module defines with `.extern .func`.""",
+    """A call, or a list of the targets of calls, names a function that the module neither defines
+    nor declares. Declare what another module defines with `.extern .func`.""",
     bad=".visible .entry k()\n{\ncall g;  // here\nret;\n}",
     good=".func g\n{\nret;\n}\n.visible .entry k()\n{\ncall g;\nret;\n}",
 )
 def unknown_function(view: View) -> Findings:
     known = view.module.functions
+    lists = _lists(view, Targets)
     told = 0
     for _, instruction in view.flow.of("call", malformed=True):
         callee = _callee(instruction)
-        if isinstance(callee, Symbol) and callee.name not in known:
-            hint = nearest(callee.name, known) if told < HINTS else ""
-            told += 1
-            yield at(instruction, f"no function is named {callee.name}{hint}")
+        listed = lists.get(_prototype(instruction))
+        names = listed.names if listed is not None else ()
+        for name in (callee.name,) if isinstance(callee, Symbol) else names:
+            if name not in known:
+                hint = nearest(name, known) if told < HINTS else ""
+                told += 1
+                yield at(instruction, f"no function is named {name}{hint}")
 
 
 @rule(
@@ -53,11 +61,9 @@ def unknown_function(view: View) -> Findings:
     good=".func j\n{\nret;\n}\n.visible .entry k()\n{\ncall j;\nret;\n}",
 )
 def kernel_called(view: View) -> Findings:
-    for _, instruction in view.flow.of("call"):
-        callee = _callee(instruction)
-        named = view.module.functions.get(callee.name) if isinstance(callee, Symbol) else None
-        if named is not None and named.entry:
-            yield at(instruction, f"{callee} is a kernel; only a .func is called")
+    for instruction, _, _, callee in _calls(view):
+        if isinstance(callee, Function) and callee.entry:
+            yield at(instruction, f"{callee.name} is a kernel; only a .func is called")
 
 
 @rule(
@@ -84,14 +90,12 @@ ret;
 def call_count(view: View) -> Findings:
     for instruction, results, arguments, callee in _calls(view):
         for what, given, wanted in (
-            ("arguments", arguments, callee[1]),
-            ("results", results, callee[0]),
+            ("arguments", arguments, callee.params),
+            ("results", results, callee.results),
         ):
             if len(given) != len(wanted):
-                yield at(
-                    instruction,
-                    f"{_name(instruction)} has {len(wanted)} {what}, the call gives {len(given)}",
-                )
+                message = f"{_name(callee)} has {len(wanted)} {what}, the call gives {len(given)}"
+                yield at(instruction, message)
 
 
 @rule(
@@ -119,10 +123,13 @@ ret;
 )
 def call_argument(view: View) -> Findings:
     for instruction, results, arguments, callee in _calls(view):
-        pairs = [*zip(arguments, callee[1], strict=False), *zip(results, callee[0], strict=False)]
+        pairs = [
+            *zip(arguments, callee.params, strict=False),
+            *zip(results, callee.results, strict=False),
+        ]
         for given, wanted in pairs:
             if reason := _misfit(view, instruction, given, wanted):
-                yield at(instruction, f"{_name(instruction)}: {reason}")
+                yield at(instruction, f"{_name(callee)}: {reason}")
 
 
 def _misfit(view: View, instruction: Instruction, given: Operand, wanted: Parameter) -> str:
@@ -144,36 +151,48 @@ def _misfit(view: View, instruction: Instruction, given: Operand, wanted: Parame
     return ""
 
 
-_Callee = tuple[tuple[Parameter, ...], tuple[Parameter, ...]]
+_Operands = tuple[Operand, ...]
 
 
-def _calls(
-    view: View,
-) -> list[tuple[Instruction, tuple[Operand, ...], tuple[Operand, ...], _Callee]]:
-    """The calls whose callee is known: results, arguments, and what the callee declares."""
-    found = []
-    prototypes = {s.label: s for s in view.function.statements if isinstance(s, Prototype)}
+def _calls(view: View) -> Iterator[tuple[Instruction, _Operands, _Operands, Function | Prototype]]:
+    """The calls whose callee is known: results, arguments, and what declares the callee; one of
+    several targets after another."""
+    prototypes, lists = _lists(view, Prototype), _lists(view, Targets)
+    functions = view.module.functions
     for _, instruction in view.flow.of("call", malformed=True):
         operands = list(instruction.operands)
-        results: tuple[Operand, ...] = ()
+        results: _Operands = ()
         if operands and isinstance(operands[0], Arguments):
             results = operands.pop(0).items  # type: ignore[union-attr]
         arguments = next((o.items for o in operands if isinstance(o, Arguments)), ())
-        callee = _callee(instruction)
-        declared: Function | Prototype | None = None
+        callee, label = _callee(instruction), _prototype(instruction)
+        declared: list[Function | Prototype | None] = [prototypes.get(label)]
         if isinstance(callee, Symbol):
-            item = view.module.named.get(callee.name)
-            declared = item if isinstance(item, Function) else None
-        elif operands and isinstance(operands[-1], Label):
-            declared = prototypes.get(operands[-1].name)
-        if declared is not None:
-            found.append((instruction, results, arguments, (declared.results, declared.params)))
-    return found
+            declared = [functions.get(callee.name)]
+        elif label in lists:
+            declared = [functions.get(name) for name in lists[label].names]
+        for one in declared:
+            if one is not None:
+                yield instruction, results, arguments, one
+
+
+Declared = TypeVar("Declared", Prototype, Targets)
+
+
+def _lists(view: View, kind: type[Declared]) -> dict[str, Declared]:
+    """The function's prototypes or lists of targets, by label."""
+    return {s.label: s for s in view.function.statements if isinstance(s, kind)}
 
 
 def _callee(instruction: Instruction) -> Operand | None:
     return next((o for o in instruction.operands if not isinstance(o, Arguments)), None)
 
 
-def _name(instruction: Instruction) -> str:
-    return str(_callee(instruction))
+def _prototype(instruction: Instruction) -> str:
+    """What an indirect call names behind its arguments; ``""`` in a direct one."""
+    last = instruction.operands[-1] if instruction.operands else None
+    return last.name if isinstance(last, Label) else ""
+
+
+def _name(callee: Function | Prototype) -> str:
+    return callee.name if isinstance(callee, Function) else callee.label

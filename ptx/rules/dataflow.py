@@ -7,20 +7,22 @@ from ptx.rules.rule import Finding, Findings, View, at, rule
 
 @rule(
     "unset-register",
-    """A register is read where no path from the kernel's entry has written it: it holds anything
-    at all. A guarded write may be skipped, so a load under a guard needs its destination set
-    before. ptxas says nothing.""",
+    """A register is read where no path from the kernel's entry has written it, or the first time
+    that a loop comes to the read: it holds anything at all. A guarded write may be skipped, so a
+    load under a guard needs its destination set before; a sum must be set before the loop that
+    adds to it. ptxas says nothing.""",
     bad="add.u32 %r1, %r2, 1;  // here\nret;",
     good="mov.u32 %r2, 0;\nadd.u32 %r1, %r2, 1;\nret;",
     foreign="warning",
 )
 def unset_register(view: View) -> Findings:
     for read in view.unset_reads:
-        if read.never:
+        if read.certain:
             register = view.flow.registers[read.register]
+            when = " the first time around" if read.first else ""
             yield at(
                 view.flow.instructions[read.position],
-                f"{register.name} is read before anything is written to it",
+                f"{register.name} is read before anything is written to it{when}",
             )
 
 
@@ -48,7 +50,7 @@ ret;
 def maybe_unset_register(view: View) -> Findings:
     flow = view.flow
     for read in view.unset_reads:
-        if not read.never:
+        if not read.certain:
             register = flow.registers[read.register]
             skips = "its guard may skip the write"
             if not any(flow.guards[p] >= 0 for p in flow.definitions[read.register]):

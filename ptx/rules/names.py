@@ -37,7 +37,8 @@ def foreign_register(view: View) -> Findings:
 
 @rule(
     "unknown-label",
-    """A branch names a label that is nowhere in its function, or inside another pair of braces.""",
+    """A branch names a label that is nowhere in its function, or inside another pair of braces; or
+    an indirect call names a prototype or a list of targets that is nowhere.""",
     bad="bra LOP;  // here\nLOOP:\nret;",
     good="bra LOOP;\nLOOP:\nret;",
 )

@@ -3,6 +3,8 @@ before wgmma reads registers."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ptx.controlflow import Flow, effects
 from ptx.ir import Instruction, Vector
 from ptx.provenance import starts_at
@@ -14,8 +16,9 @@ from ptx.rules.rule import Findings, View, at, rule
 @rule(
     "unwaited-copy",
     """Shared memory is read that cp.async fills, and on no way to the read has anything waited for
-    the copy: cp.async.wait_group, cp.async.wait_all, or the mbarrier that
-    cp.async.mbarrier.arrive signals. A barrier of the CTA alone does not wait for it.""",
+    the copy: cp.async.wait_group, which waits for committed groups alone, cp.async.wait_all, or
+    the mbarrier that cp.async.mbarrier.arrive signals. A barrier of the CTA alone does not wait for
+    it.""",
     bad="""
 .shared .align 16 .b8 tile[512];
 ld.param.u64 %rd1, [p];
@@ -46,11 +49,10 @@ def unwaited_copy(view: View) -> Findings:
     copies = {p: i for p, i in flow.of("cp") if _has_effect(i, "async cp.async")}
     if not copies:
         return
-    nothing: tuple[frozenset[str], bool] = (frozenset(), False)
     before = flow.solve(
-        nothing,
+        _Copying(frozenset(), False, False),
         lambda number, state: _copying(flow, number, state, copies, None),
-        lambda a, b: (a[0] | b[0], a[1] or b[1]),
+        lambda a, b: _Copying(a.tiles | b.tiles, a.committed or b.committed, a.waited or b.waited),
     )
     for number in sorted(before):
         reads: list[tuple[int, str]] = []
@@ -66,15 +68,26 @@ def unwaited_copy(view: View) -> Findings:
             return
 
 
+class _Copying(NamedTuple):
+    """What cp.async may have done when control comes to a place."""
+
+    tiles: frozenset[str]
+    """The variables that it fills."""
+    committed: bool
+    """Whether some way here commits a group."""
+    waited: bool
+    """Whether something on some way here waits for a copy."""
+
+
 def _copying(
     flow: Flow,
     number: int,
-    state: tuple[frozenset[str], bool],
+    state: _Copying,
     copies: dict[int, Instruction],
     reads: list[tuple[int, str]] | None,
-) -> tuple[frozenset[str], bool]:
-    """The variables being filled after a block, and whether anything may have waited by then."""
-    tiles, waited = state
+) -> _Copying:
+    """The state after a block; `reads` collects the reads in it that nothing has waited for."""
+    tiles, committed, waited = state
     block = flow.blocks[number]
     for position in range(block.start, block.stop):
         instruction = flow.instructions[position]
@@ -84,13 +97,15 @@ def _copying(
         if position in copies:
             if tile := starts_at(flow, instruction.operands[0]):
                 tiles = tiles | {tile}
+        elif _has_effect(instruction, "commit cp.async"):
+            committed = True
         elif opcode == "call" or _waits(instruction):
-            waited = True
+            waited = waited or committed or "wait_group" not in instruction.words
         elif reads is not None and tiles and not waited and opcode in ("ld", "ldmatrix", "wmma"):
             tile = starts_at(flow, instruction.operands[1]) if opcode != "wmma" else ""
             if tile in tiles:
                 reads.append((position, tile))
-    return tiles, waited
+    return _Copying(tiles, committed, waited)
 
 
 def _waits(instruction: Instruction) -> bool:

@@ -83,7 +83,28 @@ def setmaxnreg() -> ptx.Kernel:
     return k
 
 
+def sum_never_set() -> ptx.Kernel:
+    k = first()
+    n, x = k.params()
+    total = k.reg("f32")
+    with k.loop(0, n):
+        k.add.rn.f32(total, 1.0, out=total)  # here
+    k.st.global_.f32(x, total)
+    k.ret()
+    return k
+
+
+def past_the_end() -> ptx.Kernel:
+    k = first()
+    tile = k.shared("other", "u32", 64)
+    k.st.shared.u32(tile + 256, 1)  # here
+    k.ret()
+    return k
+
+
 MISTAKES = [
+    (sum_never_set, "unset-register", r"%f1 is read before anything .* the first time around"),
+    (past_the_end, "past-the-end", r"bytes 256 to 259 of other, which has 256"),
     (never_set, "unset-register", r"%f1 is read before anything is written to it"),
     (label_not_placed, "unknown-label", r"no label is named done here"),
     (no_return, "no-return", r"first ends without ret"),
@@ -157,6 +178,21 @@ def test_two_instructions_that_no_target_has() -> None:
         r"and wgmma\.fence\.sync\.aligned \(.*\), which needs sm_90a",
         told.message,
     )
+
+
+@pytest.mark.parametrize(("scale", "unset"), [(0, 0), (1, 4)])
+def test_accumulators_that_are_not_set(scale: int, unset: int) -> None:
+    """A scale of 0 discards what they hold; 1 adds to it."""
+    k = first()
+    descriptor = k.mov.u64(0)
+    k.wgmma.fence.sync.aligned()
+    issue = k.wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16
+    issue(k.reg("f32", 4), descriptor, descriptor, scale, 1, 1, 0, 0)
+    k.wgmma.commit_group.sync.aligned()
+    k.wgmma.wait_group.sync.aligned(0)
+    k.ret()
+    told = checker.check(Module(k.function()))
+    assert [d.name for d in told] == ["unset-register"] * unset
 
 
 def test_a_guarded_load_needs_its_destination_set_before() -> None:

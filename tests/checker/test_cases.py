@@ -179,6 +179,14 @@ LOADED = "ld.param.u64 %rd1, [p];\ncvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r1, 
         ("ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r2+8];", True),
         ("ld.shared.v2.f32 {%f1, %f2}, [%r2+8];", None),
         ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [%r2+8];", True),
+        ("cp.async.ca.shared.global [tile+4], [%rd4], 8;", True),
+        ("cp.async.ca.shared.global [tile+4], [%rd3], 4;", None),
+        ("cp.async.cg.shared.global [tile], [%rd4+8], 16;", False),
+        ("mbarrier.init.shared.b64 [tile+4], 1;", True),
+        ("mbarrier.init.shared.b64 [tile+8], 1;", None),
+        ("cp.async.bulk.global.shared::cta.bulk_group [%rd4], [tile+8], 32;", True),
+        ("cp.async.bulk.global.shared::cta.bulk_group [%rd4+8], [tile+16], 32;", False),
+        ("cp.async.bulk.prefetch.L2.global [%rd4+4], 16;", False),
     ],
 )
 def test_alignment_through_arithmetic(line: str, certain: bool | None) -> None:
@@ -193,6 +201,44 @@ def test_alignment_through_arithmetic(line: str, certain: bool | None) -> None:
     )
     severity = "error" if certain else "warning"
     assert found(body) == ([] if certain is None else [(severity, "misaligned", line)])
+
+
+@pytest.mark.parametrize(
+    ("line", "bytes"),
+    [
+        ("ld.shared.u32 %r5, [tile+508];", ""),
+        ("ld.shared.u32 %r5, [tile+512];", "512 to 515"),
+        ("ld.shared.u8 %r5, [tile+-1];", "-1 to -1"),
+        ("st.shared.v4.b32 [tile+496], {%r1, %r1, %r1, %r1};", ""),
+        ("ld.shared.u32 %r5, [%r2+496];", ""),
+        ("ld.shared.u32 %r5, [%r2+500];", "512 to 515"),
+        ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [tile+512];", "512 to 527"),
+        ("cp.async.ca.shared.global [tile+512], [%rd1], 4;", "512 to 515"),
+        ("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 528;", "0 to 527"),
+        ("atom.shared.add.u32 %r5, [tile+516], 1;", "516 to 519"),
+        ("ld.shared.u32 %r5, [open+512];", ""),
+        ("ld.u32 %r5, [%rd3+16];", "512 to 515"),
+        ("ld.param.u32 %r5, [n+4];", "4 to 7"),
+    ],
+)
+def test_accesses_lie_within_their_variable(line: str, bytes: str) -> None:
+    text = f""".extern .shared .align 16 .b8 open[];
+.visible .entry k(.param .u64 p, .param .u32 n)
+{{
+.shared .align 16 .b8 tile[512];
+.reg .b32 %r<6>;
+.reg .b64 %rd<4>;
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, tile;
+add.u32 %r2, %r1, 12;
+mov.u64 %rd2, tile+496;
+cvta.shared.u64 %rd3, %rd2;
+{line}
+ret;
+}}"""
+    told = [m for m in messages(text) if "accesses bytes" in m]
+    assert len(told) == bool(bytes)
+    assert not bytes or f" accesses bytes {bytes} of " in told[0]
 
 
 def test_a_promised_alignment_is_certain() -> None:
@@ -336,6 +382,39 @@ def test_three_mistakes_of_a_call() -> None:
     assert found(callee + kernel % (16, "call f, (s);")) == []
 
 
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("call (z), %rd1, (x), proto;", None),
+        ("call (z), %rd1, (), proto;", "call-count"),
+        ("call (z), %rd1, (x), nowhere;", "unknown-label"),
+        ("call (z), %rd1, (x), list;", None),
+        ("call (z), %rd1, (), list;", "call-count"),
+        ("call (z), %rd1, (x), lost;", "unknown-function"),
+    ],
+)
+def test_indirect_calls(call: str, name: str | None) -> None:
+    """By a prototype, or by the signature of every function that a list names."""
+    text = f""".func (.param .b32 r) f(.param .b32 a)
+{{
+st.param.b32 [r], 0;
+ret;
+}}
+.visible .entry k()
+{{
+proto: .callprototype (.param .b32 _) _ (.param .b32 _);
+list: .calltargets f;
+lost: .calltargets g;
+.reg .b64 %rd<2>;
+.param .b32 x, z;
+st.param.b32 [x], 0;
+mov.u64 %rd1, f;
+{call}
+ret;
+}}"""
+    assert found(text) == ([] if name is None else [("error", name, call)])
+
+
 # ---------------------------------------------------------------- silence, and code of others
 
 
@@ -381,6 +460,7 @@ READ = "ld.shared.u32 %r2, [%r1+4];"
         ("", False),
         ("bar.sync 0;\n", False),
         ("cp.async.wait_all;\n", True),
+        ("cp.async.wait_group 0;\n", True),
         # A pipeline waits for older groups, on one way here at least.
         ("cp.async.wait_group 1;\ncp.async.cg.shared.global [%r1], [%rd2], 16;\n", True),
         ("setp.eq.u32 %p1, %r1, 0;\n@%p1 cp.async.wait_group 0;\n", True),
@@ -390,6 +470,15 @@ READ = "ld.shared.u32 %r2, [%r1+4];"
 def test_copies_are_waited_for(between: str, clean: bool) -> None:
     names = [n for _, n, _ in found(COPY + between + READ + "\nret;")]
     assert names == ([] if clean else ["unwaited-copy"])
+
+
+def test_only_committed_groups_are_waited_for() -> None:
+    """PTX ISA 9.0, section 9.7.9.25.3.3: wait_group waits for groups, wait_all for all copies."""
+    open = COPY.replace("cp.async.commit_group;\n", "")
+    assert open != COPY
+    for wait, clean in (("cp.async.wait_group 0;\n", False), ("cp.async.wait_all;\n", True)):
+        names = [n for _, n, _ in found(open + wait + READ + "\nret;")]
+        assert names == ([] if clean else ["unwaited-copy"])
 
 
 def test_another_tile_is_not_waited_for() -> None:

@@ -19,7 +19,7 @@ REFUSED = set(
     "duplicate-name duplicate-definition initial-value parameter-type parameter-written "
     "inconsistent-declaration kernel-called unknown-symbol unknown-directive directive-arguments "
     "incomplete-cluster alias vector-size variable-size variable-space undefined-function "
-    "constant-size".split()
+    "constant-size narrow-address".split()
 )
 """Rules whose bad example ptxas refuses."""
 
