@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
-import numpy as np
-
-from ptx.builder import Kernel
 from ptx.devices import Array, Device, LoadedKernel
-from ptx.ir import Module
 from ptx.tensormap import ALIGNMENT, TensorMap
 from ptxgemm import choices, choose, narrowing
 from ptxgemm.kernels import narrow, wgmma
-from ptxgemm.kernels import pad as padding
-from ptxgemm.kernels import turn as turning
 from ptxgemm.narrow import Narrow
+from ptxgemm.prepass import Prepasses, Rooms, loaded
 from ptxgemm.tiling import (
     ELEMENTS,
     LINE_BYTES,
@@ -145,6 +139,19 @@ def matmul(
     plan(device, c, a, b, alpha, beta, accumulate=accumulate)()
 
 
+@dataclass(frozen=True)
+class Addend:
+    """What beta multiplies: a matrix of C's shape and type, its strides in elements."""
+
+    address: int
+    row_stride: int
+    column_stride: int
+
+    @property
+    def transposed(self) -> Addend:
+        return Addend(self.address, self.column_stride, self.row_stride)
+
+
 def plan(
     device: Device,
     c: Matrix,
@@ -153,19 +160,22 @@ def plan(
     alpha: float = 1.0,
     beta: float = 0.0,
     *,
+    addend: Addend | None = None,
     accumulate: Accumulate = "native",
     tiling: Tiling | Narrow | None = None,
     stream: Any = None,
+    rooms: Rooms | None = None,
 ) -> Plan:
     """Choose kernels, make workspace and tensor maps, and prepare the launches.
 
     A is [M, K], B [K, N] and C [M, N], each with either stride 1, and any other stride and base;
     which types go together is :class:`ptxgemm.tiling.Tiling`'s to say. What tensor copies cannot
     take as it lies, and elements of other than 16 bits that lie along M or N, are copied into
-    workspace by a launch before. `accumulate` is as in a tiling; `tiling` gives tile, stages,
-    cluster and order, or a narrow shape, if they shall not be chosen; types, layouts and the way of
-    storing are always those of the matrices. Raises ``ValueError`` for shapes and types that do
-    not match.
+    workspace by a launch before, taken from `rooms` if they are given. `addend` is what beta
+    multiplies where that is not C itself, dense where C is. `accumulate` is as in a tiling;
+    `tiling` gives tile, stages, cluster and order, or a narrow shape, if they shall not be chosen;
+    types, layouts and the way of storing are always those of the matrices. Raises ``ValueError``
+    for shapes and types that do not match, and for integers scaled by a fraction.
     """
     if (a.rows, b.columns, a.columns) != (c.rows, c.columns, b.rows):
         raise ValueError(
@@ -174,24 +184,37 @@ def plan(
     scaled = (alpha, beta) != (1.0, 0.0)
     if tiling is None and accumulate == "native":
         tiling = choices.best(device, c, a, b)
+        if isinstance(tiling, Narrow) and addend is not None:
+            tiling = None
+    if isinstance(tiling, Narrow) and addend is not None:
+        raise ValueError("a narrow product adds beta times C itself")
+    if addend is not None and c.along == "rows":
+        addend = addend.transposed
     made, c, a, b = arranged(
         device.sm_count, c, a, b, scaled=scaled, accumulate=accumulate, tiling=tiling
     )
-    workspace: list[Array] = []
-    launches: list[Callable[[], None]] = []
+    before = Prepasses(device, rooms or Rooms(device), stream)
     if _turns(a, "columns"):
-        a = _turn(device, a, workspace, launches, stream)
+        a = before.turn(a)
     if _turns(b, "rows"):
-        b = _turn(device, b, workspace, launches, stream)
+        b = before.turn(b)
     odd = [one for one in (a, b) if not one.fits_tensor_copies]
     if odd:
-        padded = dict(zip(odd, _pad(device, odd, workspace, launches, stream), strict=True))
+        padded = dict(zip(odd, before.pad(odd), strict=True))
         a, b = padded.get(a, a), padded.get(b, b)
     if isinstance(made, Narrow):
-        launches.append(_narrow(device, made, c, a, b, alpha, beta, stream))
+        launch = _narrow(device, made, c, a, b, alpha, beta, stream)
     else:
-        launches.append(_product(device, made, c, a, b, alpha, beta, stream))
-    return Plan(made, tuple(launches), tuple(workspace))
+        scale = _scale(made, c, addend, alpha, beta) if scaled else {}
+        launch = _product(device, made, c, a, b, scale, stream)
+    return Plan(made, (*before.launches, launch), tuple(before.workspace))
+
+
+def compiled(device: Device, c: Matrix, a: Matrix, b: Matrix, *, scaled: bool) -> LoadedKernel:
+    """What :func:`plan` launches last; of addresses only the alignment is looked at."""
+    best = choices.best(device, c, a, b)
+    made = arranged(device.sm_count, c, a, b, scaled=scaled, tiling=best)[0]
+    return loaded(device, kernel, made)
 
 
 def arranged(
@@ -243,8 +266,29 @@ def _turns(matrix: Matrix, along_k: str) -> bool:
     return matrix.bytes != 2 and matrix.along != along_k
 
 
+def _scale(
+    tiling: Tiling, c: Matrix, addend: Addend | None, alpha: float, beta: float
+) -> dict[str, Any]:
+    """The arguments of a scaled product."""
+    old = addend or Addend(c.address, c.lines[2], 1)
+    if c.columns > 1 and old.column_stride != 1:
+        raise ValueError(
+            f"neighbours of the addend are {old.column_stride} elements apart where those of C "
+            "touch"
+        )
+    number: type[int] | type[float] = float
+    if tiling.out == "s32":
+        number = int
+        if alpha != int(alpha) or beta != int(beta):
+            raise ValueError(f"sums of s32 are multiplied by integers, not {alpha} and {beta}")
+    return {
+        "alpha": number(alpha), "beta": number(beta), "old": old.address,
+        "old_row": old.row_stride * c.bytes,
+    }  # fmt: skip
+
+
 def _product(
-    device: Device, tiling: Tiling, c: Matrix, a: Matrix, b: Matrix, alpha: float, beta: float,
+    device: Device, tiling: Tiling, c: Matrix, a: Matrix, b: Matrix, scale: dict[str, Any],
     stream: Any,
 ) -> Callable[[], None]:  # fmt: skip
     load_a, load_b = wgmma.operands(tiling)
@@ -252,13 +296,11 @@ def _product(
         "a_map": device.tensor_map(a.map(ELEMENTS[a.element].map, load_a.box)),
         "b_map": device.tensor_map(b.map(ELEMENTS[b.element].map, load_b.box)),
         "m": c.rows, "n": c.columns, "depth": a.columns, "c": c.address, "pitch": c.lines[2],
-    }  # fmt: skip
+    } | scale  # fmt: skip
     if tiling.store == "tensor":
         line = LINE_BYTES // tiling.out_bytes
         args["c_map"] = device.tensor_map(c.map(OUT_MAPS[c.element], (line, ROWS)))
-    if tiling.scaled:
-        args |= {"alpha": alpha, "beta": beta}
-    return _loaded(device, kernel, tiling).prepare(
+    return loaded(device, kernel, tiling).prepare(
         tiling.grid(c.rows, c.columns, device.sm_count),
         tiling.threads,
         args,
@@ -271,7 +313,7 @@ def _narrow(
     device: Device, shape: Narrow, c: Matrix, a: Matrix, b: Matrix, alpha: float, beta: float,
     stream: Any,
 ) -> Callable[[], None]:  # fmt: skip
-    return _loaded(device, kernel, shape).prepare(
+    return loaded(device, kernel, shape).prepare(
         shape.grid(c.rows, c.columns),
         shape.threads,
         narrowing.arguments(device, shape, c, a, b, alpha, beta),
@@ -279,74 +321,3 @@ def _narrow(
         stream=stream,
         early=True,
     )
-
-
-@cache
-def _loaded(device: Device, kernel: Callable[[Any], Kernel], argument: Any) -> LoadedKernel:
-    """A kernel on a device, built once."""
-    built = kernel(argument)
-    return device.load(Module(built))[built.name]
-
-
-def _turn(
-    device: Device,
-    matrix: Matrix,
-    workspace: list[Array],
-    launches: list[Callable[[], None]],
-    stream: Any,
-) -> Matrix:
-    """Have a matrix copied to lines in the other direction, padded as :func:`_pad` does."""
-    count, length, pitch = matrix.lines
-    pitch_bytes = -(-count * matrix.bytes // LINE_BYTES) * LINE_BYTES
-    room = device.empty((length, pitch_bytes), np.uint8)
-    workspace.append(room)
-    args = {
-        "source": matrix.address, "target": room.pointer, "lines": count, "length": length,
-        "pitch": pitch * matrix.bytes, "target_pitch": pitch_bytes,
-    }  # fmt: skip
-    kernel = _loaded(device, turning.turn, matrix.bytes)
-    grid = turning.grid(count, length, matrix.bytes)
-    launches.append(kernel.prepare(grid, turning.THREADS, args, stream=stream))
-    own = pitch_bytes // matrix.bytes
-    strides = (1, own) if matrix.along == "columns" else (own, 1)
-    return replace(matrix, address=room.pointer, row_stride=strides[0], column_stride=strides[1])
-
-
-def _pad(
-    device: Device,
-    odd: list[Matrix],
-    workspace: list[Array],
-    launches: list[Callable[[], None]],
-    stream: Any,
-) -> list[Matrix]:
-    """Have one or two matrices copied by one launch, to pitches of whole cache lines: at any other
-    multiple of 16 bytes each line of a tile touches two of them, which costs up to a third more
-    time (measured on an H200).
-    """
-    padded: list[Matrix] = []
-    args: dict[str, Any] = {}
-    ctas = []
-    for number, matrix in enumerate(odd):
-        count, length, pitch = matrix.lines
-        units = -(-length * matrix.bytes // padding.UNIT)
-        pitch_bytes = -(-length * matrix.bytes // LINE_BYTES) * LINE_BYTES
-        room = device.empty((count, pitch_bytes), np.uint8)
-        workspace.append(room)
-        own = pitch_bytes // matrix.bytes
-        strides = (own, 1) if matrix.along == "columns" else (1, own)
-        padded.append(
-            replace(matrix, address=room.pointer, row_stride=strides[0], column_stride=strides[1])
-        )
-        ctas.append(-(-count * units // padding.UNITS_PER_CTA))
-        args |= {
-            f"source_{number}": matrix.address, f"target_{number}": room.pointer,
-            f"rows_{number}": count, f"row_bytes_{number}": length * matrix.bytes,
-            f"pitch_{number}": pitch * matrix.bytes, f"target_pitch_{number}": pitch_bytes,
-            f"units_{number}": units,
-        }  # fmt: skip
-    if len(odd) == 1:
-        args |= {name[:-1] + "1": value for name, value in args.items()}
-    args["ctas_0"] = ctas[0]
-    kernel = _loaded(device, padding.pad, odd[0].bytes)
-    launches.append(kernel.prepare(sum(ctas), padding.THREADS, args, stream=stream))
-    return padded

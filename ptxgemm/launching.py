@@ -18,6 +18,7 @@ from ptx import driver
 from ptx.devices import Device
 from ptx.errors import LaunchError
 from ptxgemm.arrays import BYTES
+from ptxgemm.hopper_calls import Bound, OnHopper
 from ptxgemm.problem import Problem
 from ptxgemm.select import Choice, Terms, load, processor, select
 
@@ -43,15 +44,19 @@ class Launcher:
         if not one.k:
             terms = replace(terms, alpha=0.0)
         of, out = BYTES[one.dtype], BYTES[one.out]
+        self._items = of, of, out, out
         self._starts = tuple(
-            tuple(n * item for n, item in zip(start, (of, of, out, out), strict=True))
-            for start in starts
+            tuple(n * item for n, item in zip(start, self._items, strict=True)) for start in starts
         )
         low = reduce(or_, chain(*self._starts), terms.low) & 15
         self.where = where
         self.problem = one
-        self.choice: Choice = select(one, replace(terms, low=low, target=processor(where)))
-        self.kernel = load(where, self.choice.kernel)
+        self.choice = select(one, replace(terms, low=low, target=processor(where)))
+        self.kernel = (
+            self.choice.kernel(where)
+            if isinstance(self.choice, OnHopper)
+            else load(where, self.choice.kernel)
+        )
         self._ready: dict[int, Go] = {}
         self._kept: list[Any] = []
 
@@ -70,22 +75,27 @@ class Launcher:
 
     def _prepared(self, stream: int) -> Go:
         choice = self.choice
-        pointers = dict.fromkeys(choice.pointers, 0)
-        given = choice.arguments | pointers | self._scratch()
-        arguments = {p.name: given[p.name] for p in self.kernel.parameters}
-        launch = self.kernel.prepare(
-            choice.grid, choice.block, arguments, shared=choice.shared, stream=stream
-        ).at(*choice.pointers)
-        go = _picking(launch, tuple(choice.pointers.values()))
+        if isinstance(choice, OnHopper):
+            go: Go = Bound(self.where, choice, self._items, len(self._starts), stream)
+        else:
+            go = self._packed(choice, stream)
         if self._starts != ((0, 0, 0, 0),):
             go = _repeated(go, self._starts)
         return go if self.where.is_cuda else self._emulated(go)
 
-    def _scratch(self) -> dict[str, Any]:
+    def _packed(self, choice: Choice, stream: int) -> Go:
+        pointers = dict.fromkeys(choice.pointers, 0)
+        given = choice.arguments | pointers | self._scratch(choice)
+        arguments = {p.name: given[p.name] for p in self.kernel.parameters}
+        launch = self.kernel.prepare(
+            choice.grid, choice.block, arguments, shared=choice.shared, stream=stream
+        ).at(*choice.pointers)
+        return _picking(launch, tuple(choice.pointers.values()))
+
+    def _scratch(self, choice: Choice) -> dict[str, Any]:
         """Memory for the parts of a split K; one for each stream, as launches on one wait for
         each other.
         """
-        choice = self.choice
         if not choice.workspace_bytes:
             return {}
         made = {

@@ -62,11 +62,11 @@ def _halves(k: Kernel, pair: Reg) -> tuple[Reg, Reg]:
 
 
 def load(k: Kernel, out: str, at: Addr, inside: Reg) -> Reg:
-    """An element of C as float32, where it is inside; else any number."""
-    if out == "f32":
-        whole = k.mov.f32(0.0)
+    """An element of C as float32, of s32 as it is, where it is inside; else any number."""
+    if out in ("f32", "s32"):
+        whole: Reg = k.mov.b32(0, out=k.reg(out))
         with k.when(inside):
-            k.ld.global_.f32(at, out=whole)
+            k.op(f"ld.global.{out}", at, out=whole)
         return whole
     bits = k.mov.b16(0)
     if out in ("bf16", "f16"):

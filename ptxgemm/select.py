@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import ptx
-from ptxgemm import warp_gemm
+from ptxgemm import hopper_calls, warp_gemm
 from ptxgemm.blocking import NEEDS, Blocking
 from ptxgemm.elements import PTX, RULES
 from ptxgemm.grid import H200, Processor
+from ptxgemm.hopper_calls import OnHopper
 from ptxgemm.kernels import fit, general, mma, simt
 from ptxgemm.problem import Matrices, Problem
 from ptxgemm.tail import AUTO, Tail
@@ -65,7 +66,7 @@ class Choice:
         return self.grid[0] * self.grid[1]
 
 
-def select(problem: Problem, terms: Terms) -> Choice:
+def select(problem: Problem, terms: Terms) -> Choice | OnHopper:
     """The kernel for a product with one batch axis. Raises ValueError for one beyond a grid."""
     for candidate in CANDIDATES[problem.dtype]:
         choice = candidate(problem, terms)
@@ -199,13 +200,14 @@ def _steps(x: Matrices) -> tuple[int, int, int]:
     return x.row, x.column, x.batch[0]
 
 
-CANDIDATES: dict[str, tuple[Callable[[Problem, Terms], Choice | None], ...]] = {
+_hopper = hopper_calls.choose
+CANDIDATES: dict[str, tuple[Callable[[Problem, Terms], Choice | OnHopper | None], ...]] = {
     "float32": (_tiled, _general),
     "float64": (_warps, _general),
-    "float16": (_warps, _general),
-    "bfloat16": (_warps, _general),
-    "int8": (_warps, _general),
-    "uint8": (_warps, _general),
+    "float16": (_hopper, _warps, _general),
+    "bfloat16": (_hopper, _warps, _general),
+    "int8": (_hopper, _warps, _general),
+    "uint8": (_hopper, _warps, _general),
 }
 """By type of A and B, the kernels in the order in which they are asked; None says: not mine."""
 LEAST = {"bfloat16": 80}

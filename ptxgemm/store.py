@@ -19,6 +19,17 @@ UNIT = 16
 
 
 @dataclass(frozen=True)
+class Scale:
+    """alpha times the sums, plus beta times `old`, a matrix of C's shape and type."""
+
+    alpha: Reg
+    beta: Reg
+    old: Reg
+    row: Reg
+    """Bytes from one row of `old` to the next, s64; its columns are dense."""
+
+
+@dataclass(frozen=True)
 class Target:
     """C [m, n], rows `pitch` elements apart."""
 
@@ -28,8 +39,7 @@ class Target:
     m: Reg
     n: Reg
     map: Reg | None = None
-    alpha: Reg | None = None
-    beta: Reg | None = None
+    scale: Scale | None = None
 
 
 @dataclass(frozen=True)
@@ -86,8 +96,8 @@ def write(
             place = column + number * tiling.staged_columns if number else column
             if tiling.by_way_of_floats:
                 held = rounding.floats(k, tiling.sum, held)
-            if target.alpha is not None and target.beta is not None:
-                _scale(k, target, writer, held, first, place)
+            if target.scale is not None:
+                _scale(k, target, target.scale, writer, held, first, place)
             if not tiling.holds_pairs:
                 integers = tiling.sum == "s32" and not tiling.by_way_of_floats
                 held = rounding.stored(k, tiling.out, held, integers=integers)
@@ -256,37 +266,44 @@ def _clamped(k: Kernel, value: Reg, limit: int) -> Reg:
 
 
 def _scale(
-    k: Kernel, target: Target, writer: Writer, part: Sequence[Reg], row: Reg, column: Reg
-) -> None:
-    """alpha times the sums, plus beta times C; where beta is 0, C is not read."""
+    k: Kernel, target: Target, scale: Scale, writer: Writer, part: Sequence[Reg], row: Reg,
+    column: Reg,
+) -> None:  # fmt: skip
+    """alpha times the sums, plus beta times what was there; where beta is 0, that is not read."""
+    out = target.tiling.out
+    integers = out == "s32"
     for value in part:
-        k.mul.rn.f32(value, target.alpha, out=value)
-    with k.branch(k.setp.neu.f32(target.beta, 0.0)):
-        for value, inside, at in _elements(k, target, writer, part, row, column):
-            old = rounding.load(k, target.tiling.out, at, inside)
+        k.op("mul.lo.s32" if integers else "mul.rn.f32", value, scale.alpha, out=value)
+    wanted = k.setp.ne.s32(scale.beta, 0) if integers else k.setp.neu.f32(scale.beta, 0.0)
+    with k.branch(wanted):
+        for value, inside, at in _elements(k, target, scale, writer, part, row, column):
+            old = rounding.load(k, out, at, inside)
             with k.when(inside):
-                k.fma.rn.f32(target.beta, old, value, out=value)
+                k.op("mad.lo.s32" if integers else "fma.rn.f32", scale.beta, old, value, out=value)
 
 
 def _elements(
-    k: Kernel, target: Target, writer: Writer, part: Sequence[Reg], row: Reg, column: Reg
-) -> Iterator[tuple[Reg, Reg, Addr]]:
-    """Each of a thread's values, whether it lies in C, and where."""
+    k: Kernel, target: Target, scale: Scale, writer: Writer, part: Sequence[Reg], row: Reg,
+    column: Reg,
+) -> Iterator[tuple[Reg, Reg, Addr]]:  # fmt: skip
+    """Each of a thread's values, whether it lies in C, and where what was there lies."""
+    size = target.tiling.out_bytes
     lane, warp = writer.thread & 31, writer.thread >> 5
     upper = k.mad.lo.u32(warp, 16, row + (lane >> 2))
     left = column + (lane & 3) * 2
+    first = k.add.s64(scale.old, k.mul.wide.u32(left, size))
     for half in range(2):
         own = upper + 8 * half if half else upper
         outside = k.setp.ge.u32(own, target.m)
         columns = k.sub.s32(target.n, left)
         with k.when(outside):
             k.mov.s32(0, out=columns)
-        at = _address(k, target, own, left)
+        at = k.mad.lo.s64(k.cvt.s64.u32(own), scale.row, first)
         for index in range(2 * half, len(part), 4):
             for odd in range(2):
                 place = index // 4 * 8 + odd
                 inside = k.setp.gt.s32(columns, place)
-                yield part[index + odd], inside, Addr(at, place * target.tiling.out_bytes)
+                yield part[index + odd], inside, Addr(at, place * size)
 
 
 def _address(k: Kernel, target: Target, row: Reg, column: Reg) -> Reg:

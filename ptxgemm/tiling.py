@@ -45,8 +45,8 @@ OUT_BYTES = {"bf16": 2, "f16": 2, "f32": 4, "e4m3": 1, "e5m2": 1, "s32": 4, "s8"
 FLOATS = ("bf16", "f16", "f32", "e4m3", "e5m2")
 OUTS = {"f32": FLOATS, "f16": FLOATS, "s32": ("s32", "s8", "bf16", "f16", "f32")}
 """By the sums' type, what C may be. All is rounded to nearest even; 8-bit types saturate, the other
-floats overflow to infinity. From integers come ``s32`` as it is and ``s8`` saturated, and the other
-types, and whatever is scaled, by way of float32."""
+floats overflow to infinity. From integers come ``s32`` as it is, modulo 2**32 if scaled, ``s8``
+saturated, and the other types, and a scaled ``s8``, by way of float32."""
 
 Major = Literal["k", "mn"]
 Store = Literal["tensor", "units"]
@@ -138,8 +138,6 @@ class Tiling:
                 f"sums of {self.a} are {self.sum} and become {', '.join(OUTS[self.sum])}; out is "
                 f"{self.out}"
             )
-        if self.out == "s32" and self.scaled:
-            raise ValueError("alpha and beta are for what is written as floating point or as s8")
         for name, major in (("a_major", self.a_major), ("b_major", self.b_major)):
             if major == "mn" and self.element.bytes != 2:
                 raise ValueError(f'{name} is "mn"; wgmma takes {self.a} along K only')
@@ -159,7 +157,7 @@ class Tiling:
     def by_way_of_floats(self) -> bool:
         """Whether sums become float32 before they are rounded."""
         if self.sum == "s32":
-            return self.out not in ("s32", "s8") or self.scaled
+            return self.out != "s32" and (self.out != "s8" or self.scaled)
         return not self.holds_pairs
 
     @property

@@ -58,6 +58,8 @@ def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
 
     ``a_map`` and ``b_map`` have the boxes of :func:`operands`, swizzled by 128 bytes, ``c_map`` (of
     tensor stores alone) lines of 128 bytes by 64 rows, swizzled too. `pitch` is C's, in elements.
+    Of a scaled product, ``alpha`` A B + ``beta`` times ``old``, whose rows of dense elements are
+    ``old_row`` bytes apart, and which may be C itself; it is not read where beta is 0.
     Launch ``tiling.grid(...)`` CTAs of ``tiling.threads`` threads with ``tiling.shared_bytes`` of
     dynamic shared memory; m, n and depth are at least 1.
     """
@@ -67,7 +69,8 @@ def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
     if tiling.store == "tensor":
         parameters["c_map"] = "tensormap"
     if tiling.scaled:
-        parameters |= {"alpha": "f32", "beta": "f32"}
+        number = "s32" if tiling.out == "s32" else "f32"
+        parameters |= {"alpha": number, "beta": number, "old": c, "old_row": "s64"}
     k = Kernel(name, **parameters)
     k.maxntid(tiling.threads)
     k.minnctapersm(1)  # with it setmaxnreg knows the registers at entry, without it is ignored
@@ -84,10 +87,10 @@ def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
     order = schedules.schedule(k, tiling, m, n)
     steps = k.div.u32(given["depth"] + (tiling.tile_k - 1), tiling.tile_k)
     work = Work(tiling, ring, order, shared, steps, turns)
-    target = store.Target(
-        tiling, given["c"], given["pitch"], m, n,
-        given.get("c_map"), given.get("alpha"), given.get("beta"),
-    )  # fmt: skip
+    scale = None
+    if tiling.scaled:
+        scale = store.Scale(*(given[name] for name in ("alpha", "beta", "old", "old_row")))
+    target = store.Target(tiling, given["c"], given["pitch"], m, n, given.get("c_map"), scale)
 
     with k.branch(k.setp.lt.u32(thread, WARPGROUP)):
         k.setmaxnreg.dec.sync.aligned.u32(PRODUCER_REGISTERS)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 import ptx
-from ptxgemm import hopper
 from ptxgemm.hopper import Matrix
 from ptxgemm.kernels.pad import UNIT, UNITS_PER_CTA
+from ptxgemm.prepass import Prepasses, Rooms
 
 
 def padded(kinds: list[tuple[int, int, int, int]], element: str, dtype: str) -> None:
@@ -26,14 +24,13 @@ def padded(kinds: list[tuple[int, int, int, int]], element: str, dtype: str) -> 
         matrices.append(Matrix(at, rows, columns, pitch, 1, element))
         strides = (pitch * flat.itemsize, flat.itemsize)
         expected.append(np.lib.stride_tricks.as_strided(flat[base:], (rows, columns), strides))
-    workspace: list[ptx.devices.Array] = []
-    launches: list[Callable[[], None]] = []
-    made = hopper._pad(device, matrices, workspace, launches, None)
-    for room in workspace:
+    before = Prepasses(device, Rooms(device))
+    made = before.pad(matrices)
+    for room in before.workspace:
         room.fill_bytes(0xFF)
-    assert len(launches) == 1
-    launches[0]()
-    for want, room, matrix in zip(expected, workspace, made, strict=True):
+    (launch,) = before.launches
+    launch()
+    for want, room, matrix in zip(expected, before.workspace, made, strict=True):
         assert matrix.fits_tensor_copies
         assert room.shape[1] % 128 == 0
         got = room.numpy().view(dtype)

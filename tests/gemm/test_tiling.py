@@ -60,7 +60,6 @@ def test_the_numbers_of_a_tile() -> None:
             {"out": "s8", "a": "s8", "b": "s8", "b_major": "k", "tile_n": 192},
             "tile_n is 192; expected a multiple of 128 up to 256",
         ),
-        ({"a": "s8", "b": "s8", "out": "s32", "scaled": True}, "alpha and beta are for what is"),
         ({"a": "tf32", "b": "tf32"}, 'b_major is "mn"; wgmma takes tf32 along K only'),
         ({"store": "lines"}, "store is 'lines'; expected tensor, units"),
     ],

@@ -15,6 +15,7 @@ from ptx.emu.report import Report, Row
 from ptxgemm import hopper
 from ptxgemm.hopper import Matrix
 from ptxgemm.kernels.turn import turn
+from ptxgemm.prepass import Prepasses, Rooms
 from ptxgemm.tiling import FLOATS, OUTS, Tiling
 from tests.gemm.hopper_products import LAYOUTS, check
 
@@ -216,13 +217,11 @@ def turned(device: Any, lines: int, length: int, pitch: int, base: int, element:
     size = flat.itemsize
     held = device.array(flat)
     at = held.pointer + base * size
-    workspace: list[Any] = []
-    made: list[Any] = []
-    matrix = Matrix(at, lines, length, pitch, 1, element)
-    result = hopper._turn(device, matrix, workspace, made, None)
-    (room,) = workspace
+    before = Prepasses(device, Rooms(device))
+    result = before.turn(Matrix(at, lines, length, pitch, 1, element))
+    (room,), (launch,) = before.workspace, before.launches
     room.fill_bytes(0xFF)
-    made[0]()
+    launch()
     assert result.fits_tensor_copies
     assert (result.rows, result.columns, result.row_stride) == (lines, length, 1)
     got = room.numpy().view(dtype)
