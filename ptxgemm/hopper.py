@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ptx.builder import Kernel
 from ptx.devices import Array, Device, LoadedKernel
 from ptx.tensormap import ALIGNMENT, TensorMap
 from ptxgemm import choices, choose, narrowing
