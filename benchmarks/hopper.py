@@ -1,10 +1,11 @@
 """Tensor-core products on a Hopper GPU against torch, side by side in one run.
 
-    python -m benchmarks.hopper [--group square] [--type f16] [--tilings] [--record]
+    python -m benchmarks.hopper [--group square] [--type f16] [--tilings] [--check 2000] [--record]
 
 Every contender is captured into a CUDA graph that rotates its inputs, and the graphs are replayed
 in turn, round after round; the times are medians over the rounds. Inputs are random, outputs are
-poisoned before each check, and sampled rows are compared with float64.
+poisoned before each check, and sampled rows are compared with float64. ``--check`` goes on with so
+many random products of :mod:`benchmarks.hopper_check`.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ import argparse
 import statistics
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 import ptx
+from benchmarks import hopper_check
 from benchmarks.harness import record
 from ptxgemm import choices, hopper
 from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix
-from ptxgemm.tiling import Tiling
+from ptxgemm.tiling import Accumulate, Tiling
 
 Case = tuple[int, int, int, str]
 """M, N, K and the layouts of A and B: N is row-major, T column-major."""
@@ -68,24 +71,70 @@ TILINGS = {
     "64x256 alt": Tiling(64, 256, 4, 1, 32, alternate=True),
     "128x64": Tiling(128, 64, 8, 1, 16),
 }
-TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Types of a product, and the library's way to it."""
+
+    element: str
+    out: str
+    accumulate: Accumulate = "native"
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        if self.element in ("bf16", "f16"):
+            return "square", "odd", "small"
+        return ({"tf32": "tf32", "e4m3": "fp8", "s8": "int8"}[self.element],)
+
+
+KINDS = {
+    "bf16": Kind("bf16", "bf16"),
+    "f16": Kind("f16", "f16"),
+    "tf32": Kind("tf32", "f32"),
+    "e4m3": Kind("e4m3", "bf16"),
+    "e4m3 promoted": Kind("e4m3", "bf16", "promoted"),
+    "s8": Kind("s8", "s32"),
+}
+TYPES = {
+    "bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "tf32": torch.float32,
+    "e4m3": torch.float8_e4m3fn, "s8": torch.int8, "s32": torch.int32,
+}  # fmt: skip
 ROUNDS, ROUND_US, SAMPLED_ROWS = 9, 4000.0, 96
 
 
 def operand(rows: int, columns: int, layout: str, dtype: torch.dtype) -> torch.Tensor:
-    if layout == "T":
-        return torch.randn(columns, rows, device="cuda").to(dtype).t()
-    return torch.randn(rows, columns, device="cuda").to(dtype)
+    shape = (columns, rows) if layout == "T" else (rows, columns)
+    if dtype == torch.int8:
+        made = torch.randint(-128, 128, shape, device="cuda", dtype=dtype)
+    else:
+        made = torch.randn(shape, device="cuda").to(dtype)
+    return made.t() if layout == "T" else made
 
 
-def matrix(tensor: torch.Tensor) -> Matrix:
-    name = next(name for name, dtype in TYPES.items() if dtype == tensor.dtype)
-    return Matrix(tensor.data_ptr(), *tensor.shape, *tensor.stride(), name)
+def matrix(tensor: torch.Tensor, element: str) -> Matrix:
+    return Matrix(tensor.data_ptr(), *tensor.shape, *tensor.stride(), element)
 
 
-def error(c: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> float:
+def by_torch(
+    kind: Kind, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor
+) -> Callable[[], torch.Tensor]:
+    """cuBLAS or cuBLASLt, by the function that torch has for the types."""
+    if kind.element == "s8":
+        return lambda: torch._int_mm(a, b)
+    if kind.element == "e4m3":
+        one = torch.ones((), device="cuda")
+        fast = kind.accumulate == "native"
+        return lambda: torch._scaled_mm(
+            a, b, scale_a=one, scale_b=one, out_dtype=c.dtype, use_fast_accum=fast
+        )
+    return lambda: torch.matmul(a, b, out=c)
+
+
+def error(kind: Kind, c: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> float:
     """The largest deviation in sampled rows (the last ones too), in units of what rounding the
-    output and summing in float32 allow.
+    output and summing allow: float32, or 14 bits for 8-bit floats, of whose sums those of 128 are
+    added in float32 where they are promoted. Integers deviate by nothing.
     """
     rows = torch.unique(
         torch.cat((
@@ -93,14 +142,30 @@ def error(c: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> float:
             torch.arange(max(0, c.shape[0] - 3), c.shape[0], device="cuda"),
         ))
     )  # fmt: skip
-    wide = b.double()
-    exact = a[rows].double() @ wide
-    sizes = a[rows].double().abs() @ wide.abs()
+    left, right = (as_read(kind, x).double() for x in (a[rows], b))
+    exact = left @ right
+    deviation = (c[rows].double() - exact).abs()
+    if kind.out == "s32":
+        return float("inf") if deviation.max() > 0 else 0.0
+    depth = a.shape[1] + 4
+    sums = depth * 2.0**-23
+    if kind.element == "e4m3":
+        sums += (min(depth, 132) if kind.accumulate == "promoted" else depth) * 2.0**-12
     unit = torch.finfo(c.dtype).eps / 2
-    bound = unit * exact.abs() + (a.shape[1] + 4) * 2.0**-23 * sizes + 1e-30
-    worst = ((c[rows].double() - exact).abs() / bound).nan_to_num(nan=float("inf"), posinf=1e9)
-    unwritten = torch.isnan(c).any()
-    return float("inf") if unwritten else float(worst.max())
+    bound = unit * exact.abs() + sums * (left.abs() @ right.abs()) + 1e-30
+    worst = (deviation / bound).nan_to_num(nan=float("inf"), posinf=1e9)
+    return float("inf") if torch.isnan(c).any() else float(worst.max())
+
+
+def as_read(kind: Kind, x: torch.Tensor) -> torch.Tensor:
+    """As the tensor core reads it: of tf32 the lower 13 bits are not looked at."""
+    if kind.element != "tf32":
+        return x
+    return (x.contiguous().view(torch.int32) & ~0x1FFF).view(torch.float32)
+
+
+def poison(c: torch.Tensor) -> None:
+    c.fill_(float("nan") if c.dtype.is_floating_point else -(2**31))
 
 
 class Graphs:
@@ -160,40 +225,40 @@ def by_hand(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> Callable[[], A
     return call
 
 
-def run(case: Case, dtype: str, tilings: dict[str, Tiling | None], hand: bool) -> dict[str, Any]:
-    m, n, k, layout = case
+def run(case: Case, type: str, tilings: dict[str, Tiling | None], hand: bool) -> dict[str, Any]:
+    (m, n, k, layout), kind = case, KINDS[type]
     sets = 3 if m * k + n * k < 5e7 else 2
+    dtype = TYPES[kind.element]
     inputs = [
-        (operand(m, k, layout[0], TYPES[dtype]), operand(k, n, layout[1], TYPES[dtype]))
-        for _ in range(sets)
+        (operand(m, k, layout[0], dtype), operand(k, n, layout[1], dtype)) for _ in range(sets)
     ]
-    outputs = [torch.empty(m, n, device="cuda", dtype=TYPES[dtype]) for _ in range(sets)]
+    outputs = [torch.empty(m, n, device="cuda", dtype=TYPES[kind.out]) for _ in range(sets)]
     graphs, device, errors, plans = Graphs(), ptx.device("cuda:0"), {}, {}
     pairs = list(zip(inputs, outputs, strict=True))
-    graphs.add("torch", [lambda p=p: torch.matmul(*p[0], out=p[1]) for p in pairs])
+    graphs.add("torch", [by_torch(kind, *p[0], p[1]) for p in pairs])
     if hand:
         graphs.add("by hand", [by_hand(*p[0], p[1]) for p in pairs])
     for name, tiling in tilings.items():
         try:
             made = [
                 hopper.plan(
-                    device, matrix(c), matrix(a), matrix(b), tiling=tiling,
-                    stream=graphs.stream.cuda_stream,
+                    device, matrix(c, kind.out), matrix(a, kind.element), matrix(b, kind.element),
+                    tiling=tiling, accumulate=kind.accumulate, stream=graphs.stream.cuda_stream,
                 )
                 for (a, b), c in pairs
             ]  # fmt: skip
         except ValueError as problem:
             print(f"  {name}: {problem}", file=sys.stderr)
             continue
-        outputs[0].fill_(float("nan"))
+        poison(outputs[0])
         torch.cuda.synchronize()
         made[0]()
         torch.cuda.synchronize()
-        errors[name] = error(outputs[0], *inputs[0])
+        errors[name] = error(kind, outputs[0], *inputs[0])
         plans[name] = made
         graphs.add(name, list(made))
     return {
-        "case": f"{m}x{n}x{k} {layout}", "type": dtype, "us": graphs.times(), "errors": errors,
+        "case": f"{m}x{n}x{k} {layout}", "type": type, "us": graphs.times(), "errors": errors,
         "tilings": {name: shown(made[0].tiling) for name, made in plans.items()},
     }  # fmt: skip
 
@@ -203,27 +268,51 @@ def shown(choice: Choice) -> str:
     return choices.shown(choice) + store
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--group", action="append", choices=list(GROUPS))
-    parser.add_argument("--type", action="append", choices=("bf16", "f16"))
+    parser.add_argument("--type", action="append", choices=list(KINDS))
     parser.add_argument("--record", action="store_true", help="append to benchmarks/results")
     parser.add_argument("--tilings", action="store_true", help="try every tiling, not the chosen")
+    parser.add_argument(
+        "--check", type=int, default=0, metavar="COUNT", help="random products to check afterwards"
+    )
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_tf32 = True
     rows = []
     for group in options.group or GROUPS:
-        for dtype in options.type or ["bf16"]:
+        for type, kind in KINDS.items():
+            asked = type in options.type if options.type else True
+            if group not in kind.groups or not asked:
+                continue
             for case in GROUPS[group]:
                 tilings: dict[str, Tiling | None] = {"ptxgemm": None}
                 if options.tilings:
                     tilings |= TILINGS
-                result = run(case, dtype, tilings, hand=group == "odd")
+                result = run(case, type, tilings, hand=group == "odd")
                 report(result)
                 rows.append({"group": group} | result)
+            summarise(group, type, rows)
     if options.record:
         print(record("hopper", rows))
+    wrong = sum(error > 1 for row in rows for error in row["errors"].values())
+    if options.check:
+        wrong += hopper_check.run(ptx.device("cuda:0"), options.check, 0, 700)
+    return bool(wrong)
+
+
+def summarise(group: str, type: str, rows: list[dict[str, Any]]) -> None:
+    """The geometric mean and the least of torch's time to ours."""
+    ratios = [
+        row["us"]["torch"] / row["us"]["ptxgemm"]
+        for row in rows
+        if (row["group"], row["type"]) == (group, type) and "ptxgemm" in row["us"]
+    ]
+    if ratios:
+        mean = statistics.geometric_mean(ratios)
+        print(f"{group}, {type}: geometric mean {mean:.3f}, least {min(ratios):.3f}", flush=True)
 
 
 def report(result: dict[str, Any]) -> None:
@@ -238,4 +327,4 @@ def report(result: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
