@@ -31,13 +31,17 @@ if TYPE_CHECKING:
 Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
 
-def matmul(a: Any, b: Any, *, out: Any = None, device: str | Device = "auto") -> Any:
+def matmul(
+    a: Any, b: Any, *, out: Any = None, tf32: bool = False, device: str | Device = "auto"
+) -> Any:
     """``a @ b`` by the rules of ``numpy.matmul``, batches among them.
 
-    Both are of one type: float32, float64, float16, bfloat16, int8 or uint8. Types of 16 bits are
-    summed in float32, those of 8 bits in int32, exact modulo 2**32. The result is of the operands'
-    type, of int8 and uint8 int32; float16 and bfloat16 give what `out` has: either, or float32.
-    float32 is never cut to tf32.
+    Both are of one type: float32, float64, float16, bfloat16, int8, uint8, float8_e4m3fn or
+    float8_e5m2. Types of 16 bits are summed in float32; integers of 8 bits in int32, exact modulo
+    2**32; floats of 8 bits by the tensor core's own sums, on Hopper of 14 bits. The result is of
+    the operands' type, of int8 and uint8 int32, of floats of 8 bits bfloat16; floats of 8 and 16
+    bits give what `out` has: float16, bfloat16 or float32. float32 is cut to tf32, by leaving its
+    lower 13 bits out, only where `tf32` allows it.
 
     `out`, of the result's shape and device, is written and returned instead of a new array; it may
     share no memory with `a` or `b`. `device` is ``"auto"`` or where the arrays of the host are
@@ -46,7 +50,7 @@ def matmul(a: Any, b: Any, *, out: Any = None, device: str | Device = "auto") ->
     Raises TypeError for what is no array or of another type, ValueError for shapes that do not fit,
     arrays on different devices and an `out` that cannot take the result: before anything runs.
     """
-    return multiply(a, b, None, out, manner(1.0, 0.0, False, False, "auto", device), None)
+    return multiply(a, b, None, out, manner(1.0, 0.0, False, False, "auto", device, tf32), None)
 
 
 def gemm(
@@ -60,6 +64,7 @@ def gemm(
     transpose_a: bool = False,
     transpose_b: bool = False,
     tail: Any = "auto",
+    tf32: bool = False,
     device: str | Device = "auto",
     stream: Any = None,
 ) -> Any:
@@ -80,7 +85,7 @@ def gemm(
         alpha = scalar("alpha", alpha)
     if type(beta) not in PLAIN:
         beta = scalar("beta", beta)
-    asked = manner(alpha, beta, transpose_a, transpose_b, tail, device)
+    asked = manner(alpha, beta, transpose_a, transpose_b, tail, device, tf32)
     return multiply(a, b, c, out, asked, stream)
 
 
@@ -171,6 +176,7 @@ def plan(
     transpose_a: bool = False,
     transpose_b: bool = False,
     tail: Any = "auto",
+    tf32: bool = False,
     device: str | Device = "auto",
 ) -> Plan:
     """A product of M x K by K x N, chosen and compiled now: ``plan(a, b, out)`` runs it.
@@ -178,7 +184,7 @@ def plan(
     The rest is as for :func:`gemm`; `batch` is the shape of the result's leading axes.
     """
     asked = manner(
-        scalar("alpha", alpha), scalar("beta", beta), transpose_a, transpose_b, tail, device
+        scalar("alpha", alpha), scalar("beta", beta), transpose_a, transpose_b, tail, device, tf32
     )
     return Plan(m, n, k, dtype, batch, asked)
 

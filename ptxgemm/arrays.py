@@ -11,6 +11,7 @@ import numpy as np
 
 BYTES = {
     "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int8": 1, "uint8": 1, "int32": 4,
+    "float8_e4m3fn": 1, "float8_e5m2": 1,
 }  # fmt: skip
 """Bytes of an element, by the name of its type."""
 HOST = "cpu"

@@ -32,9 +32,10 @@ class Manner:
     transpose_b: bool
     tail: Tail
     device: Any
+    tf32: bool
 
     def terms(self, low: int = 0, in_place: bool = False) -> Terms:
-        return Terms(self.alpha, self.beta, low, in_place, self.tail)
+        return Terms(self.alpha, self.beta, low, in_place, self.tail, tf32=self.tf32)
 
 
 @lru_cache(maxsize=1024)
@@ -45,13 +46,14 @@ def manner(
     transpose_b: bool = False,
     tail: Any = "auto",
     device: Any = "auto",
+    tf32: bool = False,
 ) -> Manner:
     """One object for the same question, so that to look it up costs little."""
     if tail == "auto":
         tail = AUTO
     if not isinstance(tail, Tail):
         raise ValueError(f'tail is {tail!r}; expected "auto" or a ptxgemm.Tail')
-    return Manner(float(alpha), float(beta), transpose_a, transpose_b, tail, device)
+    return Manner(float(alpha), float(beta), transpose_a, transpose_b, tail, device, tf32)
 
 
 @dataclass(eq=False)
@@ -253,6 +255,8 @@ def check(given: dict[str, Operand], manner: Manner) -> None:
         raise TypeError(
             f"c has dtype {found['c']} and out has {found['out']}; they must be the same"
         )
+    if manner.tf32 and found["a"] != "float32":
+        raise ValueError(f"tf32 is for float32; a has dtype {found['a']}")
     if rule.integer:
         for name, value in (("alpha", manner.alpha), ("beta", manner.beta)):
             if not (value.is_integer() and -(2**31) <= value < 2**31):

@@ -103,6 +103,7 @@ def best(device: Device, c: Matrix, a: Matrix, b: Matrix) -> Choice | None:
     return found or modelled(device.sm_count, product)
 
 
+@cache
 def modelled(sm_count: int, product: Product) -> Choice | None:
     """The cheapest choice by the model, for the types that narrow products have; else None."""
     if product.a in ELEMENTS and product.b == product.a and product.out in OUTS:

@@ -14,6 +14,8 @@ CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 ON_HOST, ON_GPU = (CPU, CUDA_HOST), (CUDA, CUDA_MANAGED)
 KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
 """``DLDataTypeCode``, as far as it has names of numpy's kind."""
+NARROW = {10: "float8_e4m3fn", 12: "float8_e5m2"}
+"""Those whose names tell their bits."""
 READ_ONLY = 1
 """A flag of ``DLManagedTensorVersioned``."""
 
@@ -70,12 +72,13 @@ def read(capsule: Any) -> Tensor:
 
 def _read(tensor: Any, flags: int) -> Tensor:
     kind = KINDS.get(tensor.code, f"kind {tensor.code} ")
+    name = NARROW.get(tensor.code, f"{kind}{tensor.bits}")
     lanes = f" x {tensor.lanes}" if tensor.lanes != 1 else ""
     return Tensor(
         (tensor.data or 0) + tensor.byte_offset,
         tuple(tensor.shape[: tensor.ndim]),
         tuple(tensor.strides[: tensor.ndim]) if tensor.strides else None,
-        f"{kind}{tensor.bits}{lanes}",
+        f"{name}{lanes}",
         tensor.device_id,
         not flags & READ_ONLY,
     )

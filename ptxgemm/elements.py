@@ -1,7 +1,7 @@
 """The types that products take: what each is summed in, and what the result may be.
 
-Sums are float32 for the types of 16 bits, int32 for those of 8, and of the type itself for float32
-and float64. The result is converted once, to nearest even, from the sum.
+Sums are float32 for the types of 16 bits and the floats of 8, int32 for integers of 8 bits, and of
+the type itself for float32 and float64. The result is converted from the sum once, to nearest even.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 PTX = {
     "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "int8": "s8",
-    "uint8": "u8", "int32": "s32",
+    "uint8": "u8", "int32": "s32", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2",
 }  # fmt: skip
 """PTX's words for the types of arrays."""
 
@@ -37,5 +37,7 @@ RULES = {
     "bfloat16": Rule("f32", ("bfloat16", "float32", "float16")),
     "int8": Rule("s32", ("int32",)),
     "uint8": Rule("s32", ("int32",)),
+    "float8_e4m3fn": Rule("f32", ("bfloat16", "float32", "float16")),
+    "float8_e5m2": Rule("f32", ("bfloat16", "float32", "float16")),
 }
 """By the type of A and B."""

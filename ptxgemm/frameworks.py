@@ -12,6 +12,7 @@ from functools import cache
 from operator import attrgetter, methodcaller
 from typing import Any, Protocol
 
+import ml_dtypes
 import numpy as np
 
 import ptx
@@ -19,6 +20,8 @@ from ptx.arrays import Array
 from ptxgemm import dlpack
 from ptxgemm.arrays import BYTES, HOST, Layout, Operand, contiguous
 
+EXTENSIONS = {"bfloat16": "int16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
+"""Types that numpy has by ml_dtypes, and those of as many bits that torch gives it."""
 LEGACY = 0
 """The default stream, by the driver's handle."""
 
@@ -215,11 +218,11 @@ class Torch:
         if array.is_neg():
             raise TypeError(f"{name} has its negative bit set: call resolve_neg() on it")
         where = array.device
+        dtype = str(array.dtype).removeprefix("torch.")
         if where.type == "cpu":
-            return on_host(name, array.detach(), self, holds=array)
+            return on_host(name, self._on_host(array.detach(), dtype), self, holds=array)
         if where.type != "cuda":
             raise TypeError(f"{name} lies on {where}; expected cpu or cuda")
-        dtype = str(array.dtype).removeprefix("torch.")
         layout = Layout(tuple(array.shape), tuple(array.stride()), dtype, f"cuda:{where.index}")
         return Operand(name, array, array.data_ptr(), layout, self)
 
@@ -231,8 +234,21 @@ class Torch:
             made.record_stream(cuda.ExternalStream(stream) if stream else cuda.default_stream())
         return made
 
+    def _on_host(self, array: Any, dtype: str) -> Any:
+        """What numpy can read: types that it lacks by their bits."""
+        if dtype not in EXTENSIONS:
+            return array
+        bits = array.view(getattr(self.torch, EXTENSIONS[dtype]))
+        return np.asarray(bits).view(getattr(ml_dtypes, dtype))
+
     def returned(self, result: Any) -> Any:
-        return self.torch.from_numpy(result) if isinstance(result, np.ndarray) else result
+        if not isinstance(result, np.ndarray):
+            return result
+        name = result.dtype.name
+        if name not in EXTENSIONS:
+            return self.torch.from_numpy(result)
+        bits = self.torch.from_numpy(result.view(EXTENSIONS[name]))
+        return bits.view(getattr(self.torch, name))
 
 
 # ---------------------------------------------------------------- CuPy

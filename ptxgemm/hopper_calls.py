@@ -104,11 +104,9 @@ class OnHopper:
 Addresses = tuple[int, int, int, int]
 
 
-def choose(problem: Problem, terms: Terms, element: str | None = None) -> OnHopper | None:
-    """For Hopper GPUs, products whose result and operands lie by rows or by columns; A and B are
-    read as `element`, if that is not their own type.
-    """
-    p, own = problem, element or PTX[problem.dtype]
+def choose(problem: Problem, terms: Terms) -> OnHopper | None:
+    """For Hopper GPUs, products whose result and operands lie by rows or by columns."""
+    p, own = problem, terms.element(problem.dtype)
     if terms.target.target // 10 != 9 or not (p.m and p.n and p.k and p.batch[0] and terms.alpha):
         return None
     if own not in ELEMENTS or PTX[p.out] not in OUTS[ELEMENTS[own].sum]:

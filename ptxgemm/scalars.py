@@ -8,9 +8,11 @@ from ptx.builder import Kernel
 from ptx.ir import Reg
 from ptx.layouts import ELEMENT_BITS
 
-_HELD = {"f16": "b16", "bf16": "b16", "s8": "s32", "u8": "u32"}
+_HELD = {
+    "f16": "b16", "bf16": "b16", "s8": "s32", "u8": "u32", "e4m3": "b16", "e5m2": "b16",
+}  # fmt: skip
 """Registers of elements that have none of their own type."""
-_LOADED = {"f16": "b16", "bf16": "b16"}
+_LOADED = {"f16": "b16", "bf16": "b16", "e4m3": "u8", "e5m2": "u8"}
 
 
 def bytes_of(element: str) -> int:
@@ -40,6 +42,10 @@ def widened(k: Kernel, value: Any, element: str) -> Any:
         return k.mov.b32((low, value), out=k.reg("f32"))
     if element == "f16":
         return k.cvt.f32.f16(value)
+    if element in ("e4m3", "e5m2"):
+        low, high = k.reg("b16", 2)
+        k.mov.b32(k.op(f"cvt.rn.f16x2.{element}x2", value), out=(low, high))
+        return k.cvt.f32.f16(low)
     return value
 
 

@@ -41,6 +41,12 @@ class Terms:
     """Whether C is D itself."""
     tail: Tail = AUTO
     target: Processor = H200
+    tf32: bool = False
+    """Whether float32 may be cut to tf32."""
+
+    def element(self, dtype: str) -> str:
+        """PTX's word for the type that tensor cores read A and B as."""
+        return "tf32" if dtype == "float32" else PTX[dtype]
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,8 @@ class Choice:
 
 def select(problem: Problem, terms: Terms) -> Choice | OnHopper:
     """The kernel for a product with one batch axis. Raises ValueError for one beyond a grid."""
-    for candidate in CANDIDATES[problem.dtype]:
+    tensor_cores = TF32 if terms.tf32 and problem.dtype == "float32" else ()
+    for candidate in tensor_cores + CANDIDATES[problem.dtype]:
         choice = candidate(problem, terms)
         if choice is not None:
             return choice
@@ -122,16 +129,17 @@ def _warps(problem: Problem, terms: Terms) -> Choice | None:
     if batches > fit.MOST_BATCHES:
         return None
 
-    def matrix(x: Matrices, rows: int, columns: int, dtype: str) -> warp_gemm.Matrix:
+    def matrix(x: Matrices, rows: int, columns: int, element: str) -> warp_gemm.Matrix:
         align = terms.low & -terms.low or 16
         batch = x.batch[0] if batches > 1 else 0
-        return warp_gemm.Matrix(align, rows, columns, x.row, x.column, PTX[dtype], batch)
+        return warp_gemm.Matrix(align, rows, columns, x.row, x.column, element, batch)
 
+    read = terms.element(p.dtype)
     d, a, b = (
-        matrix(p.d, p.m, p.n, p.out), matrix(p.a, p.m, p.k, p.dtype), matrix(p.b, p.k, p.n, p.dtype)
+        matrix(p.d, p.m, p.n, PTX[p.out]), matrix(p.a, p.m, p.k, read), matrix(p.b, p.k, p.n, read)
     )  # fmt: skip
     scaled = p.c is not None or terms.alpha != 1.0
-    c = None if not scaled else matrix(p.c, p.m, p.n, p.out) if p.c else d
+    c = None if not scaled else matrix(p.c, p.m, p.n, PTX[p.out]) if p.c else d
     target = max((t for t in warp_gemm.TARGETS if t <= terms.target.target), default=0)
     if target < NEEDS.get(a.element, 75) or warp_gemm.obstacle(d, a, b):
         return None
@@ -208,9 +216,13 @@ CANDIDATES: dict[str, tuple[Callable[[Problem, Terms], Choice | OnHopper | None]
     "bfloat16": (_hopper, _warps, _general),
     "int8": (_hopper, _warps, _general),
     "uint8": (_hopper, _warps, _general),
+    "float8_e4m3fn": (_hopper, _warps, _general),
+    "float8_e5m2": (_hopper, _warps, _general),
 }
 """By type of A and B, the kernels in the order in which they are asked; None says: not mine."""
-LEAST = {"bfloat16": 80}
+TF32 = (_hopper, _warps)
+"""Those that are asked first where float32 may be cut to tf32."""
+LEAST = {"bfloat16": 80, "float8_e4m3fn": 89, "float8_e5m2": 89}
 """The compute capability that a type needs at all."""
 
 

@@ -58,7 +58,9 @@ def _before(shape: tuple[int, ...], steps: tuple[int, ...]) -> int:
 
 def _lowest(view: np.ndarray[Any, Any], steps: tuple[int, ...], span: int) -> Any:
     """All elements that lie in the memory which a view spans, from the lowest address up."""
-    flipped = view[tuple(slice(None, None, -1 if s < 0 else 1) for s in steps)]
-    return np.lib.stride_tricks.as_strided(
+    bits = view.view(f"u{view.itemsize}")  # numpy strides no 8-bit floats
+    flipped = bits[tuple(slice(None, None, -1 if s < 0 else 1) for s in steps)]
+    line = np.lib.stride_tricks.as_strided(
         flipped, (span // view.itemsize,), (view.itemsize,), subok=False, writeable=False
     )
+    return line.view(view.dtype)

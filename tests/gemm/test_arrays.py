@@ -8,6 +8,7 @@ import types
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,8 +17,9 @@ from hypothesis import strategies as st
 import ptx
 import ptxgemm
 from ptx.arrays import Array
-from ptxgemm import calls, dlpack, frameworks
+from ptxgemm import calls, dlpack, frameworks, launching
 from ptxgemm.arrays import BYTES, Layout, contiguous, share_memory
+from ptxgemm.grid import Processor
 from ptxgemm.staging import stage
 from tests import fake_driver
 from tests.fake_driver import FakeDriver
@@ -202,13 +204,55 @@ def test_c24_torch_on_its_current_stream(fake: FakeDriver) -> None:
     [("int8", "int32"), ("float64", "float64"), ("float16", "float16"), ("bfloat16", "bfloat16")],
 )
 def test_torch_gets_the_type_that_the_sums_are_written_as(
-    fake: FakeDriver, dtype: str, result: str
+    fake: FakeDriver, monkeypatch: pytest.MonkeyPatch, dtype: str, result: str
 ) -> None:
+    """On a GPU without tensor maps, which the fake driver encodes none of."""
+    monkeypatch.setattr(launching, "processor", lambda device: Processor(108, 80, 163 * 1024))
     a, b = Tensor((4, 3), 0x10000), Tensor((3, 5), 0x20000)
     a.dtype = b.dtype = f"torch.{dtype}"
     for _ in range(2):
         assert ptxgemm.matmul(a, b).dtype == f"torch.{result}"
     assert len(fake.launches) == 2
+
+
+class OnCpu(Tensor):
+    """A tensor of torch's on the CPU, which numpy reads if it has the type."""
+
+    def __init__(self, held: Any) -> None:
+        super().__init__(held.shape)
+        self.held, self.device = held, Where("cpu", 0)
+        self.dtype = f"torch.{held.dtype.name}"
+
+    def detach(self) -> OnCpu:
+        return self
+
+    def view(self, dtype: str) -> OnCpu:
+        return OnCpu(self.held.view(dtype.removeprefix("torch.")))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if self.held.dtype.kind == "V" or "float8" in self.held.dtype.name:
+            raise TypeError(f"Got unsupported ScalarType {self.dtype}")
+        return self.held
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_torch_on_the_cpu_in_types_that_numpy_lacks(torch: Any, dtype: str) -> None:
+    kind = getattr(ml_dtypes, dtype)
+    torch.int16, torch.from_numpy = "torch.int16", OnCpu
+    a, b = np.arange(-6, 6).reshape(3, 4).astype(kind), np.eye(4).astype(kind)
+    got = ptxgemm.matmul(OnCpu(a), OnCpu(b), device="emulator")
+    assert got.dtype == "torch.bfloat16"
+    assert np.array_equal(got.held.astype(np.float64), a.astype(np.float64))
+
+
+def test_8_bit_floats_through_dlpack() -> None:
+    """Their codes in dlpack.h, whose names tell the bits."""
+    for code, name in ((10, "float8_e4m3fn"), (12, "float8_e5m2"), (4, "bfloat16")):
+        tensor = types.SimpleNamespace(
+            data=0, byte_offset=0, shape=(1,), ndim=1, strides=(1,), lanes=1, device_id=0,
+            code=code, bits=16 if code == 4 else 8,
+        )  # fmt: skip
+        assert dlpack._read(tensor, 0).dtype == name
 
 
 @pytest.mark.usefixtures("torch")

@@ -11,7 +11,8 @@ import pytest
 
 import ptx
 import ptxgemm
-from ptxgemm import hopper, launching, select
+from ptxgemm import calls, hopper, launching, select
+from ptxgemm.elements import PTX
 from ptxgemm.grid import Processor
 from ptxgemm.hopper_calls import FEW_MATRICES, Bound, OnHopper
 from ptxgemm.kernels.general import General
@@ -71,6 +72,44 @@ def test_integers_are_scaled_modulo_2_32(chosen: list[Any]) -> None:
     want = -3 * exact(a, b).astype(np.int64) + (2**30 + 1) * (2**31 - 1)
     np.testing.assert_array_equal(got, want.astype(np.int32))
     assert isinstance(chosen[-1], OnHopper)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
+def test_floats_of_8_bits(monkeypatch: pytest.MonkeyPatch, chosen: list[Any], dtype: str) -> None:
+    """On Hopper by wgmma, before by mma; what is flipped by no tensor core; all lies anywhere."""
+    kind = getattr(ml_dtypes, dtype)
+    a, b = whole(kind, 9, 24), whole(kind, 24, 10, seed=1)
+    got = ptxgemm.matmul(a, np.asfortranarray(b.view("u1")).view(kind), **EMULATOR)
+    assert got.dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(got.astype(np.float64), exact(a, b))
+    assert isinstance(chosen[-1], OnHopper)
+    flipped, wide = a[::-1], np.zeros((9, 10), np.float32)
+    ptxgemm.gemm(flipped, b, wide, alpha=0.5, beta=1, out=wide, **EMULATOR)
+    np.testing.assert_array_equal(wide, 0.5 * exact(flipped, b))
+    assert isinstance(chosen[-1].kernel, General)
+    gpus = [Processor(108, 80, 99 * 1024), Processor(128, 89, 99 * 1024)]
+    monkeypatch.setattr(launching, "processor", lambda _: gpus[-1])
+    monkeypatch.setattr(calls, "bound", launching.Launcher)
+    got = ptxgemm.matmul(a, b, out=np.zeros((9, 10), np.float16), **EMULATOR)
+    np.testing.assert_array_equal(got, exact(a, b))
+    assert chosen[-1].kernel.a == PTX[dtype]
+    gpus.pop()
+    with pytest.raises(ValueError, match="need compute capability 8.9; the GPU has 8.0"):
+        ptxgemm.matmul(a, b, **EMULATOR)
+
+
+def test_float32_is_cut_to_tf32_where_it_may(chosen: list[Any]) -> None:
+    """1 + 2**-11 has a bit that tf32 lacks."""
+    a, b = np.full((5, 8), 1 + 2.0**-11, np.float32), np.ones((8, 6), np.float32)
+    for tf32, one in ((True, 1.0), (False, 1 + 2.0**-11)):
+        np.testing.assert_array_equal(ptxgemm.matmul(a, b, tf32=tf32, **EMULATOR), 8 * one)
+        assert isinstance(chosen[-1], OnHopper) == tf32
+    assert "wgmma_gemm" in repr(ptxgemm.plan(5, 6, 8, tf32=True, **EMULATOR))
+    half = np.ones((4, 4), np.float16)
+    with pytest.raises(ValueError, match="tf32 is for float32; a has dtype float16"):
+        ptxgemm.gemm(half, half, tf32=True, **EMULATOR)
+    before = replace(Terms(1.0, 0.0, tf32=True), target=Processor(108, 80, 163 * 1024))
+    assert select.select(problem(64, 64, 64, dtype="float32"), before).kernel.a == "tf32"
 
 
 def test_launches_are_kept_by_address(monkeypatch: pytest.MonkeyPatch) -> None:
