@@ -6,7 +6,7 @@ from ptx import layouts
 from ptx.controlflow import Access, Flow
 from ptx.ir import Imm, Instruction, Parameter, Reg, Special, Symbol, Variable
 from ptx.provenance import distance, of_symbol, origins, residues, variable_of
-from ptx.rules.extents import Extent, accesses, fragment_alignment
+from ptx.rules.extents import BULK_ALIGNMENT, Extent, accesses, fragment_alignment
 from ptx.rules.rule import Findings, View, at, rule
 
 # ---------------------------------------------------------------- alignment
@@ -128,6 +128,9 @@ def underaligned_variable(view: View) -> Findings:
             continue
         where, symbol = found
         variable = variable_of(flow, view.module.named, where, symbol.name)
+        # Compilers count on the launch's own memory to begin at a multiple of 128 and more.
+        if not view.built and isinstance(variable, Variable) and variable.linkage == "extern":
+            size = min(size, BULK_ALIGNMENT)
         if isinstance(variable, Variable) and variable.alignment < size:
             yield at(
                 instruction,
