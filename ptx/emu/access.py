@@ -28,8 +28,9 @@ from ptx.emu.memory import (
     check_alignment,
     refuse_objects,
 )
+from ptx.emu.ordering import Order, access_order
 from ptx.emu.program import Decoded, Located
-from ptx.emu.races import Races, is_synchronising
+from ptx.emu.races import Races
 from ptx.emu.semantics.rules import dtype_of
 from ptx.emu.steps import Lanes, Source, Step, select
 from ptx.ir import SINK, Addr, Imm, Operand, Pair, Reg, Symbol, Vector
@@ -233,72 +234,94 @@ def _count(chunk: Chunk, parts: list[Part], nbytes: int, lanes: Lanes) -> None:
             counts.access(chunk, offsets + region.base, nbytes, who, shared)
 
 
-def _watch_read(races: Races, region: Region, offsets: Array, nbytes: int, who: Array) -> None:
-    chunk = races.chunk
-    if region is chunk.shared:
-        races.read(offsets, nbytes, who, chunk.at)
-    elif races.memory is not None and region.base >= GLOBAL_BASE:
-        races.memory.read(region, offsets, nbytes, who, chunk.at)
+def _watch_read(
+    races: Races, region: Region, offsets: Array, nbytes: int, who: Array, order: Order | None
+) -> None:
+    at = races.chunk.at
+    if region is races.chunk.shared:
+        races.read(offsets, nbytes, who, at, order)
+    elif region.base >= GLOBAL_BASE:
+        races.memory.read(region, offsets, nbytes, who, at, order)
 
 
-def _watch_write(races: Races, region: Region, offsets: Array, nbytes: int, who: Array) -> None:
+def watch_write(
+    races: Races, region: Region, offsets: Array, nbytes: int, who: Array, order: Order | None
+) -> None:
+    """Tell the search for races of a store or an atomic."""
     chunk = races.chunk
     if region is chunk.shared:
-        races.write(offsets, nbytes, who, chunk.at)
+        races.write(offsets, nbytes, who, chunk.at, order)
         if chunk.proxies is not None:
-            chunk.proxies.stored(offsets, nbytes)
-    elif races.memory is not None and region.base >= GLOBAL_BASE:
-        races.memory.write(region, offsets, nbytes, who, chunk.at)
+            chunk.proxies.stored(offsets, nbytes, who, chunk.at)
+    elif region.base >= GLOBAL_BASE:
+        races.memory.write(region, offsets, nbytes, who, chunk.at, order)
 
 
-def load_cells(space: Space, at: Array, nbytes: int, lanes: Lanes, plain: bool = True) -> Array:
-    """The bytes at each address, one cell each; `plain` accesses can race."""
+def load_cells(
+    space: Space, at: Array, nbytes: int, lanes: Lanes, order: Order | None = None
+) -> Array:
+    """The bytes at each address, one cell each; `order` is that of a strong access."""
     chunk = space.chunk
-    races = chunk.races if plain else None
     parts = space.locate(at, nbytes, lanes)
     _count(chunk, parts, nbytes, lanes)
     if len(parts) == 1:
-        region, offsets, _ = parts[0]
-        if races is not None:
-            _watch_read(races, region, offsets, nbytes, chunk.everyone(lanes))
-        return region.load(offsets, nbytes)
+        return _load(chunk, parts[0], nbytes, chunk.everyone(lanes), order)
     cells = np.empty(len(at), parts[0][0].cells(nbytes).dtype)
-    for region, offsets, positions in parts:
+    for part in parts:
+        positions = part[2]
         try:
-            if races is not None:
-                _watch_read(races, region, offsets, nbytes, _who(chunk, lanes, positions))
-            cells[positions] = region.load(offsets, nbytes)
+            who = _who(chunk, lanes, positions)
+            cells[positions] = _load(chunk, part, nbytes, who, order)
         except AccessError as error:
             error.position = int(positions[error.position])
             raise
     return cells
 
 
+def _load(chunk: Chunk, part: Part, nbytes: int, who: Array, order: Order | None) -> Array:
+    """The bytes in one region."""
+    region, offsets, _ = part
+    races = chunk.races
+    if races is not None:
+        _watch_read(races, region, offsets, nbytes, who, order)
+    cells = region.load(offsets, nbytes)
+    if races is not None and order is not None:
+        races.ordering.access(region, offsets, who, order, reads=True, wrote=None)
+    return cells
+
+
 def store_cells(
-    space: Space, at: Array, nbytes: int, cells: Array, lanes: Lanes, plain: bool = True
+    space: Space, at: Array, nbytes: int, cells: Array, lanes: Lanes, order: Order | None = None
 ) -> None:
     chunk = space.chunk
-    races = chunk.races if plain else None
+    races = chunk.races
     parts = space.locate(at, nbytes, lanes)
     _count(chunk, parts, nbytes, lanes)
     for region, offsets, positions in parts:
         chosen = cells if not len(positions) else cells[positions]
+        who = _who(chunk, lanes, positions)
         try:
             if races is not None:
-                _watch_write(races, region, offsets, nbytes, _who(chunk, lanes, positions))
-            _store(region, offsets, nbytes, chosen)
+                watch_write(races, region, offsets, nbytes, who, order)
+            _store(region, offsets, nbytes, chosen, order)
         except AccessError as error:
             if len(positions) and error.position >= 0:
                 error.position = int(positions[error.position])
             raise
+        if races is not None and order is not None:
+            every = np.ones(len(who), np.bool_)
+            races.ordering.access(region, offsets, who, order, reads=False, wrote=every)
 
 
-def _store(region: Region, offsets: Array, nbytes: int, cells: Array) -> None:
+def _store(region: Region, offsets: Array, nbytes: int, cells: Array, order: Order | None) -> None:
     if region.read_only:
         raise AccessError(
             "read-only", "a store to memory that kernels only read", allocation=f"in {region}"
         )
     region.store(offsets, nbytes, cells)
+    if order is not None:
+        # Strong stores to one place are no race: one of them comes last.
+        return
     kept = region.cells(nbytes).take(offsets >> (nbytes.bit_length() - 1))
     if nbytes > 8:
         kept, cells = kept.view(np.uint64), cells.view(np.uint64)
@@ -330,7 +353,7 @@ def located_faults(step: Step) -> Step:
 
 def bind(chunk: Chunk, decoded: Decoded) -> Step:
     """The step of a memory instruction."""
-    from ptx.emu import async_stores, atomics, copies, mbarriers, proxies
+    from ptx.emu import async_stores, atomics, copies, mbarriers, ordering
 
     makers: dict[str, Callable[[Chunk, Decoded], Step]] = {
         "ld": load,
@@ -345,7 +368,8 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
         "mapa": clusters.map_address,
         "getctarank": clusters.get_rank,
         "createpolicy": create_policy,
-        "fence": proxies.bind,
+        "fence": ordering.bind,
+        "membar": ordering.bind,
     }
     opcode = decoded.words.opcode
     if opcode == "st" and decoded.words.all[1] in ("async", "bulk"):
@@ -372,12 +396,10 @@ def load(chunk: Chunk, decoded: Decoded) -> Step:
     where = addresses(chunk, decoded, address)
     space = operand_space(chunk, decoded, address, space_of(decoded))
     kind = np.dtype(np.uint64 if type == "b128" else dtype_of(type))
-    plain = not is_synchronising(decoded)
+    order = access_order(decoded.words)
 
     def step(lanes: Lanes) -> None:
-        if not plain:
-            strong_access(chunk, lanes)
-        cells = load_cells(space, where(lanes), nbytes, lanes, plain)
+        cells = load_cells(space, where(lanes), nbytes, lanes, order)
         values = cells.view(kind)
         if len(outs) == 1 and type != "b128":
             out = outs[0]
@@ -404,7 +426,7 @@ def store(chunk: Chunk, decoded: Decoded) -> Step:
     where = addresses(chunk, decoded, address)
     space = operand_space(chunk, decoded, address, space_of(decoded))
     kind = np.dtype(np.uint64 if type == "b128" else dtype_of(type))
-    plain = not is_synchronising(decoded)
+    order = access_order(decoded.words)
     whole = np.dtype({1: "u1", 2: "u2", 4: "u4", 8: "u8"}.get(nbytes, f"V{nbytes}"))
 
     def step(lanes: Lanes) -> None:
@@ -415,18 +437,10 @@ def store(chunk: Chunk, decoded: Decoded) -> Step:
                 rows[:, 2 * number : 2 * number + 2] = select(source, lanes)
             else:
                 rows[:, number] = select(source, lanes)
-        if not plain:
-            strong_access(chunk, lanes)
-        store_cells(space, where(lanes), nbytes, rows.view(whole).reshape(count), lanes, plain)
+        store_cells(space, where(lanes), nbytes, rows.view(whole).reshape(count), lanes, order)
         chunk.progress += 1
 
     return step
-
-
-def strong_access(chunk: Chunk, lanes: Lanes) -> None:
-    """An atomic, volatile or ordered access: it synchronises."""
-    if chunk.races is not None:
-        chunk.races.flag(chunk.everyone(lanes))
 
 
 _WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
@@ -565,7 +579,8 @@ class AsyncCopies:
         if races is not None:
             races.written(copy.offsets[done], copy.nbytes, copy.lanes[done], copy.at)
             if self.chunk.proxies is not None:
-                self.chunk.proxies.stored(copy.offsets[done], copy.nbytes)
+                who = copy.lanes[done]
+                self.chunk.proxies.stored(copy.offsets[done], copy.nbytes, who, copy.at)
         index = copy.offsets[done] >> (copy.nbytes.bit_length() - 1)
         states = copy.region.cells(copy.nbytes, states=True)
         states[index] = np.full(copy.nbytes, VALID, np.uint8).view(states.dtype)[0]

@@ -20,14 +20,14 @@ from ptx.emu.access import (
     operand_space,
     space_of,
     store_cells,
-    strong_access,
     vector_operands,
 )
-from ptx.emu.atomics import Reduction
+from ptx.emu.atomics import Reduction, put_in_order, watch
 from ptx.emu.bulk import Flight
 from ptx.emu.faults import AccessError
 from ptx.emu.mbarriers import Place
 from ptx.emu.memory import Array
+from ptx.emu.ordering import access_order
 from ptx.emu.program import Decoded
 from ptx.emu.semantics.rules import dtype_of
 from ptx.emu.steps import Lanes, Step, select
@@ -43,13 +43,14 @@ def store(chunk: Chunk, decoded: Decoded) -> Step:
     values = _Values(chunk, decoded)
     where = addresses(chunk, decoded, decoded.operands[0])
     space = operand_space(chunk, decoded, decoded.operands[0], space_of(decoded))
+    order = access_order(decoded.words)
+    assert order is not None
 
     def step(lanes: Lanes) -> None:
-        strong_access(chunk, lanes)
         cells = values(lanes)
         size = cells.shape[1]
         whole = cells.view(f"u{size}").reshape(-1)
-        store_cells(space, where(lanes), size, whole, lanes, plain=False)
+        store_cells(space, where(lanes), size, whole, lanes, order)
         chunk.progress += 1
 
     return step
@@ -63,12 +64,16 @@ def reduce(chunk: Chunk, decoded: Decoded) -> Step:
     values = _Values(chunk, decoded)
     where = addresses(chunk, decoded, decoded.operands[0])
     space = operand_space(chunk, decoded, decoded.operands[0], space_of(decoded))
+    order = access_order(decoded.words)
+    assert order is not None
 
     def step(lanes: Lanes) -> None:
-        strong_access(chunk, lanes)
         cells = values(lanes)
-        for region, offsets, positions in space.locate(where(lanes), cells.shape[1], lanes):
+        parts = space.locate(where(lanes), cells.shape[1], lanes)
+        watch(chunk, parts, cells.shape[1], lanes, order)
+        for region, offsets, positions in parts:
             reduction.apply(region, offsets, cells[positions] if len(positions) else cells)
+        put_in_order(chunk, parts, lanes, order, np.ones(len(cells), np.bool_))
         chunk.progress += 1
 
     return step

@@ -21,11 +21,12 @@ from ptx.emu.access import (
     addresses,
     operand_space,
     space_of,
-    strong_access,
     vector_operands,
+    watch_write,
 )
 from ptx.emu.faults import AccessError
 from ptx.emu.memory import GLOBAL_BASE, Array, Region
+from ptx.emu.ordering import Order, access_order
 from ptx.emu.program import Decoded
 from ptx.emu.semantics import half
 from ptx.emu.semantics.floating import pick
@@ -153,11 +154,19 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
     kind: Any = np.dtype(dtype_of(type))
     count = len(sources[0])
     row = (2,) if type == "b128" else ()
+    order = access_order(words)
+    assert order is not None
+
+    def wrote(values: list[Array], olds: Array) -> Array:
+        """Which have written: a cas whose comparison fails has only read."""
+        if operation != "cas":
+            return np.ones(len(olds), np.bool_)
+        return _equal(olds, values[0]).reshape(len(olds))
 
     def step(lanes: Lanes) -> None:
-        strong_access(chunk, lanes)
         at = where(lanes)
         parts = space.locate(at, width * count, lanes)
+        watch(chunk, parts, width * count, lanes, order)
         for number in range(count):
             values = [np.ascontiguousarray(select(s[number], lanes)) for s in sources]
             olds = np.empty((len(at), *row), kind)
@@ -168,9 +177,35 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
             out = outs[number] if number < len(outs) else None
             if out is not None:
                 out[... if lanes is None else lanes] = olds
+        put_in_order(chunk, parts, lanes, order, wrote(values, olds))
         chunk.progress += 1
 
     return step
+
+
+def watch(chunk: Chunk, parts: list[Part], nbytes: int, lanes: Lanes, order: Order) -> None:
+    """Tell the search for races of atomics; raises :class:`AccessError`."""
+    if chunk.races is None:
+        return
+    who = chunk.everyone(lanes)
+    for region, offsets, positions in parts:
+        some = who[positions] if len(positions) else who
+        try:
+            watch_write(chunk.races, region, offsets, nbytes, some, order)
+        except AccessError as error:
+            if len(positions) and error.position >= 0:
+                error.position = int(positions[error.position])
+            raise
+
+
+def put_in_order(chunk: Chunk, parts: list[Part], lanes: Lanes, order: Order, wrote: Array) -> None:
+    """Atomics have been made: what they acquire and release; `wrote` says which have written."""
+    if chunk.races is None:
+        return
+    who = chunk.everyone(lanes)
+    for region, offsets, positions in parts:
+        some, written = (who[positions], wrote[positions]) if len(positions) else (who, wrote)
+        chunk.races.ordering.access(region, offsets, some, order, reads=True, wrote=written)
 
 
 def _exchange(

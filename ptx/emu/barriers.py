@@ -140,7 +140,7 @@ class Barriers:
         np.add.at(self.arrived, (ctas[first], barrier[first]), 32)
         if chunk.races is not None:
             for cta, number in {(int(c), int(b)) for c, b in zip(ctas, barrier, strict=True)}:
-                chunk.races.release(who[(ctas == cta) & (barrier == number)], (cta, number))
+                chunk.races.clocks.release(who[(ctas == cta) & (barrier == number)], (cta, number))
 
     def _check_partners(self, who: Array, at: int) -> None:
         """A warp whose other threads wait at another barrier instruction never comes whole."""

@@ -23,6 +23,7 @@ from ptx.emu.barriers import place_of
 from ptx.emu.faults import AccessError
 from ptx.emu.mbarriers import Place
 from ptx.emu.memory import EMPTY, IN_FLIGHT, LENT, VALID, Array, Region, refuse_objects
+from ptx.emu.ordering import ASYNCHRONOUS
 from ptx.emu.program import Decoded
 from ptx.emu.steps import Lanes, Source, Step, select
 from ptx.ir import Imm
@@ -265,9 +266,9 @@ class Bulk:
                 # Atomics never race; what is stored does.
                 chunk.races.written(flight.offsets, size, flight.lanes, flight.at)
                 if not flight.bulk and chunk.proxies is not None:
-                    chunk.proxies.stored(flight.offsets, size)
+                    chunk.proxies.stored(flight.offsets, size, flight.lanes, flight.at)
             who = np.unique(flight.lanes)
-            chunk.races.release(who, ("mbarrier", flight.mbarrier))
+            chunk.races.clocks.release(who, ("mbarrier", flight.mbarrier))
 
 
 def bind(chunk: Chunk, decoded: Decoded) -> Step:
@@ -396,6 +397,8 @@ def _store(chunk: Chunk, decoded: Decoded) -> Step:
         for region, offsets, _ in to_space.locate(there, UNIT, many):
             if reduction is not None:
                 check_writable(region)
+                if chunk.races is not None:
+                    chunk.races.memory.write(region, offsets, UNIT, many, decoded.at, ASYNCHRONOUS)
                 reduction.apply(region, offsets, cells.view(np.uint8).reshape(-1, UNIT))
                 continue
             if mask is not None:
@@ -403,7 +406,7 @@ def _store(chunk: Chunk, decoded: Decoded) -> Step:
                     chunk, decoded, region, offsets, cells, int(select(mask, lanes)[0]), many
                 )
                 continue
-            if chunk.races is not None and chunk.races.memory is not None:
+            if chunk.races is not None:
                 chunk.races.memory.write(region, offsets, UNIT, many, decoded.at)
             region.store(offsets, UNIT, cells)
 
@@ -423,7 +426,7 @@ def _store_bytes(
     chosen = np.flatnonzero([mask >> byte & 1 for byte in range(UNIT)])
     bytes_ = cells.view(np.uint8).reshape(-1, UNIT)[:, chosen].ravel()
     places = (offsets[:, None] + chosen).ravel()
-    if chunk.races is not None and chunk.races.memory is not None:
+    if chunk.races is not None:
         who = np.repeat(lanes, len(chosen))
         chunk.races.memory.write(region, places, 1, who, decoded.at)
     region.store(places, 1, bytes_)

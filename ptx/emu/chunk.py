@@ -393,11 +393,10 @@ class Chunk:
         if self.races is None:
             return
         if lanes is None:
-            self.races.all_met()
+            self.races.clocks.all_met()
             return
-        ctas = self.races.domain_of[lanes]
-        for domain in np.unique(ctas):
-            self.races.met(lanes[ctas == domain], key)
+        for _, some in self.races.clocks.by_domain(lanes):
+            self.races.clocks.met(some, key)
 
     def cta_alive(self, ctas: Array) -> Array:
         """Whether a thread of each CTA (of this chunk) still lives."""

@@ -123,8 +123,8 @@ class ClusterBarrier:
         races = self.chunk.races
         if races is not None and releases:
             everyone = self.chunk.everyone(lanes)
-            for domain, some in races.by_domain(everyone):
-                races.release(some, ("cluster", domain))
+            for domain, some in races.clocks.by_domain(everyone):
+                races.clocks.release(some, ("cluster", domain))
 
     def done(self, who: Array) -> Array:
         """Whether all threads of its cluster have arrived as often as each thread."""
@@ -160,8 +160,8 @@ class ClusterBarrier:
         if chunk.launch.counts is not None:
             chunk.launch.counts.barriers += len(np.unique(chunk.cta_of[who]))
         if chunk.races is not None:
-            for domain, some in chunk.races.by_domain(who):
-                chunk.races.acquire(some, ("cluster", domain))
+            for domain, some in chunk.races.clocks.by_domain(who):
+                chunk.races.clocks.acquire(some, ("cluster", domain))
 
     def release(self) -> bool:
         """Let those go whose cluster has arrived."""

@@ -12,7 +12,7 @@ import numpy as np
 from ptx import types
 from ptx.emu.chunk import Chunk
 from ptx.emu.faults import EmulatorFault, Unmodelled
-from ptx.emu.global_races import MOST_CTAS, History, granule_of
+from ptx.emu.global_races import History, granule_of
 from ptx.emu.memory import VALID, Array, Memory, Region
 from ptx.emu.program import Decoded, Program, function_addresses
 from ptx.emu.report import Counts, Report
@@ -152,9 +152,7 @@ class Launch:
         self.step_limit = step_limit
         self.order = order
         self.find_races = find_races
-        self.history: History | None = None
-        if find_races and grid[0] * grid[1] * grid[2] < MOST_CTAS:
-            self.history = History(self, granule_of(program))
+        self.history = History(granule_of(program))
         self.dynamic_shared_bytes = dynamic_shared_bytes
         self.shared_bytes = program.dynamic_offset + dynamic_shared_bytes
         self.threads_per_cta = block[0] * block[1] * block[2]

@@ -191,7 +191,7 @@ class Objects:
         if races is None:
             return
         for place in np.unique(where):
-            races.acquire(lanes[where == place], ("mbarrier", int(place)))
+            races.clocks.acquire(lanes[where == place], ("mbarrier", int(place)))
 
     def sleep(self, wait: Wait) -> None:
         self.waiting.append(wait)
@@ -382,10 +382,9 @@ def release(chunk: Chunk, who: Array, where: Array) -> None:
     races = chunk.races
     if races is None:
         return
-    domains = races.domain_of[who]
     for place in np.unique(where):
-        for domain in np.unique(domains[where == place]):
-            races.release(who[(where == place) & (domains == domain)], ("mbarrier", int(place)))
+        for _, some in races.clocks.by_domain(who[where == place]):
+            races.clocks.release(some, ("mbarrier", int(place)))
 
 
 def _wanted(chunk: Chunk, decoded: Decoded) -> tuple[Array, Place, Source, bool]:

@@ -224,7 +224,7 @@ class Products:
         self.remark()
         self.chunk.bulk.remark()
         if races is not None:
-            races.warpgroups_met(who)
+            races.clocks.warpgroups_met(who)
 
     def remark(self) -> None:
         """What several read is lent until the last has done."""

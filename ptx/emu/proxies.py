@@ -33,8 +33,11 @@ class Proxies:
     def __init__(self, chunk: Chunk, races: Races) -> None:
         self.chunk = chunk
         self.races = races
-        self.unfenced = np.zeros(len(races.write_time), np.bool_)
+        count = len(races.write_time)
+        self.unfenced = np.zeros(count, np.bool_)
         """By granules of the search for races."""
+        self.by, self.time = np.zeros(count, np.int64), np.zeros(count, np.int32)
+        """Who wrote them, with the instruction in the upper half, and when."""
         self.reset()
 
     def reset(self) -> None:
@@ -47,21 +50,23 @@ class Proxies:
         index, _ = self.races.index(offsets, nbytes)
         return index
 
-    def stored(self, offsets: Array, nbytes: int) -> None:
-        self.unfenced[self._granules(offsets, nbytes)] = True
+    def stored(self, offsets: Array, nbytes: int, lanes: Array, at: int) -> None:
+        index = self._granules(offsets, nbytes)
+        self.unfenced[index] = True
+        self.by[index] = (lanes | (at << 32))[:, None]
+        self.time[index] = self.races.clocks.now(lanes)[:, None]
 
     def initialised(self, where: int, lane: int) -> None:
-        races = self.races
-        time = races.time[races.domain_of[lane], races.warp_of[lane]]
-        self.objects[where] = (lane, int(time))
+        (time,) = self.races.clocks.now(np.array([lane])).tolist()
+        self.objects[where] = (lane, time)
 
     def fence(self, lanes: Lanes, memory: bool) -> None:
         """Pass on what these threads wrote, or what is ordered before them."""
         who = self.chunk.everyone(lanes)
         if memory and self.unfenced.any():
             dirty = np.flatnonzero(self.unfenced)
-            writers = self.races.write_by[dirty] & 0xFFFFFFFF
-            known = self._before(who, writers, self.races.write_time[dirty])
+            writers = self.by[dirty] & 0xFFFFFFFF
+            known = self._before(who, writers, self.time[dirty])
             self.unfenced[dirty[known]] = False
         if self.objects:
             places = list(self.objects)
@@ -73,16 +78,16 @@ class Proxies:
 
     def _before(self, who: Array, writers: Array, times: Array) -> Array:
         """Whether each write comes before what these threads do now."""
-        races = self.races
+        clocks = self.races.clocks
         mine = np.zeros(self.chunk.count, np.bool_)
         mine[who] = True
         # For each domain and warp the latest time that one of the threads knows of.
-        latest = np.zeros((races.domains, races.warps), np.int64)
-        pairs = np.unique(races.domain_of[who] * races.warps + races.warp_of[who])
+        latest = np.zeros((clocks.domains, clocks.warps), np.int64)
+        pairs = np.unique(clocks.domain_of[who] * clocks.warps + clocks.warp_of[who])
         for pair in pairs.tolist():
-            domain, warp = divmod(pair, races.warps)
-            np.maximum(latest[domain], races.known[domain, warp], out=latest[domain])
-        before: Array = latest[races.domain_of[writers], races.warp_of[writers]] >= times
+            domain, warp = divmod(pair, clocks.warps)
+            np.maximum(latest[domain], clocks.known[domain, warp], out=latest[domain])
+        before: Array = latest[clocks.domain_of[writers], clocks.warp_of[writers]] >= times
         return before | mine[writers]
 
     def use(self, offsets: Array, nbytes: int, lane: int, what: str) -> None:
@@ -92,7 +97,7 @@ class Proxies:
         if not wrong.any():
             return
         first = int(granules.ravel()[np.argmax(wrong.ravel())])
-        by = int(self.races.write_by[first])
+        by = int(self.by[first])
         chunk = self.chunk
         raise AccessError(
             "fence",

@@ -1,41 +1,31 @@
 """Data races in shared memory: two threads at one place, one of them writing, nothing between.
 
-Happens-before is followed by vector clocks, one clock for each warp (FastTrack, Flanagan and Freund
-2009, on whole arrays). A warp's clock advances when it releases: at barriers, at arrivals, at
-atomics. ``known[w, v]`` is the latest time of warp v that warp w has acquired. An access of warp v
-at time t is ordered before what warp w does now if ``known[w, v] >= t``.
-
-Each granule of shared memory (as long as the kernel's narrowest access) remembers its last write
-and, for each warp, its last read. Most accesses are settled by one comparison: what happened before
-the last time when everyone met is ordered.
-
-Threads of one warp are ordered by a warp or CTA barrier only. Atomics, and volatile, relaxed and
-acquire/release accesses, are never racing and order everything before them with everything after
-those that follow: the check may miss a race there, it invents none.
+Each granule of shared memory (as long as the kernel's narrowest access) remembers its last plain
+write and, for each warp, its last plain read: whose, and at which time of its warp
+(:mod:`ptx.emu.clocks`). Most accesses are settled by one comparison: what happened before the last
+time when everyone met is ordered. Strong accesses are looked at against these and remembered apart
+(:mod:`ptx.emu.strong_races`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ptx import types
 from ptx.emu.barriers import place_of
+from ptx.emu.clocks import Clocks
 from ptx.emu.faults import AccessError
-from ptx.emu.global_races import GlobalRaces
-from ptx.emu.memory import Array
-from ptx.emu.program import Decoded, Program
+from ptx.emu.global_races import GlobalRaces, History
+from ptx.emu.memory import GLOBAL_BASE, Array, Region
+from ptx.emu.ordering import Order, Ordering
+from ptx.emu.program import Program
+from ptx.emu.strong_races import StrongRaces
+from ptx.emu.traces import Traces
 
 if TYPE_CHECKING:
     from ptx.emu.chunk import Chunk
-
-_ORDERED = frozenset("volatile relaxed acquire release acq_rel mmio".split())
-
-
-def is_synchronising(decoded: Decoded) -> bool:
-    """Whether an access is atomic or strong, so that it orders and never races."""
-    return decoded.words.opcode in ("atom", "red") or not _ORDERED.isdisjoint(decoded.words.set)
 
 
 def granule_of(program: Program) -> int:
@@ -65,44 +55,38 @@ def narrowest(program: Program, elsewhere: set[str]) -> int:
 
 
 class Races:
-    """The watch over the shared memory of a chunk."""
+    """The watch over the memory of a chunk."""
 
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
         self.granule = granule_of(chunk.program)
         size = chunk.shared.size // self.granule
         padded = max(32, -(-size // 32) * 32)
-        self.domains = len(chunk.ctas) // chunk.launch.cluster_size
-        self.warps = chunk.warp_count // max(1, self.domains)
-        """Warps of a cluster: those that may share memory."""
-        self.domain_of = chunk.cta_of // chunk.launch.cluster_size
-        self.warp_of = chunk.warp_of % self.warps
+        self.clocks = Clocks(chunk)
         self.write_time: Array = np.zeros(padded, np.int32)
         self.write_by = np.zeros(padded, np.int64)
         """Thread, and the instruction in the upper half."""
         self.read_time = np.zeros(padded, np.int32)
         self.read_by = np.zeros(padded, np.int64)
-        self.read_times = np.zeros((self.warps, padded), np.int32)
+        self.read_times = np.zeros((self.clocks.warps, padded), np.int32)
         self._size = padded
-        history = chunk.launch.history
-        self.memory = GlobalRaces(chunk, self, history) if history is not None else None
+        history: History = chunk.launch.history
+        self.traces = Traces(chunk, self.clocks)
+        self.strong = StrongRaces(self.traces, self.granule, history.granule, history.strong)
+        self.memory = GlobalRaces(history, self.traces, self.strong)
+        self.ordering = Ordering(chunk, self.clocks, history.places)
         self.reset()
 
     def reset(self) -> None:
         """Nothing has happened."""
-        shape = (self.domains, self.warps)
-        self.time = np.ones(shape, np.int32)
-        self.known = np.zeros((*shape, self.warps), np.int32)
-        self.everyone_met = np.zeros(self.domains, np.int32)
-        self._uniform = 0
-        self.flags = np.zeros(shape, np.int32)
-        """What atomics have released, by domain."""
-        self.pending: dict[Any, Array] = {}
-        """What arrivals have released, by barrier."""
-        if self.memory is not None:
-            self.memory.reset()
+        for part in (self.clocks, self.traces, self.strong, self.ordering):
+            part.reset()
         for table in (self.write_time, self.read_time, self.read_times):
             table[...] = 0
+
+    def watched(self, region: Region) -> bool:
+        """Whether several threads may get to a region."""
+        return region is self.chunk.shared or region.base >= GLOBAL_BASE
 
     # ------------------------------------------------------------ accesses
 
@@ -122,39 +106,61 @@ class Races:
             times = table.view(kind).take(offsets // nbytes).view(np.int32).reshape(-1, count)
         else:
             times = table[self.index(offsets, nbytes)[0]]
-        met: Any = self._uniform
-        if met < 0:
-            met = self.everyone_met[self.domain_of[lanes]][:, None]
-        recent: Array = times > met
+        clocks = self.clocks
+        if clocks.uniform >= 0:
+            recent: Array = times > clocks.uniform
+        else:
+            recent = times > clocks.everyone_met[clocks.domain_of[lanes]][:, None]
         return recent if recent.any() else None
 
-    def read(self, offsets: Array, nbytes: int, lanes: Array, at: int) -> None:
-        """Threads read; raises :class:`AccessError` where another's write is not ordered before."""
+    def read(
+        self, offsets: Array, nbytes: int, lanes: Array, at: int, order: Order | None = None
+    ) -> None:
+        """Threads read; raises :class:`AccessError` where another's write is not ordered before.
+
+        `order` is that of a strong access.
+        """
         recent = self._recent(self.write_time, offsets, nbytes, lanes)
         if recent is not None:
-            self._check(recent, offsets, nbytes, lanes, self.write_time, self.write_by, "reads")
-        domain, warp = self.domain_of[lanes], self.warp_of[lanes]
-        time = self.time[domain, warp]
+            self._check(recent, offsets, nbytes, lanes, "reads")
+        if order is not None:
+            self.strong.read(self.chunk.shared, offsets, nbytes, lanes, at, order)
+            return
+        if self.strong.shared is not None:
+            self.strong.weak(self.chunk.shared, offsets, nbytes, lanes, writes=False)
+        time = self.clocks.now(lanes)
         self._mark(self.read_time, offsets, nbytes, time)
         self._mark(self.read_by, offsets, nbytes, lanes | (at << 32))
         plane = self.read_times.reshape(-1)
         bytes_of_plane = self._size * self.granule
-        self._mark(plane, offsets + warp * bytes_of_plane, nbytes, time)
+        self._mark(plane, offsets + self.clocks.warp_of[lanes] * bytes_of_plane, nbytes, time)
 
-    def write(self, offsets: Array, nbytes: int, lanes: Array, at: int, mark: bool = True) -> None:
-        """Threads write; no other's access may be unordered."""
+    def write(
+        self,
+        offsets: Array,
+        nbytes: int,
+        lanes: Array,
+        at: int,
+        order: Order | None = None,
+        mark: bool = True,
+    ) -> None:
+        """Threads write, or exchange what is there; no other's access may be unordered."""
         recent = self._recent(self.write_time, offsets, nbytes, lanes)
         if recent is not None:
-            self._check(recent, offsets, nbytes, lanes, self.write_time, self.write_by, "writes")
+            self._check(recent, offsets, nbytes, lanes, "writes")
         recent = self._recent(self.read_time, offsets, nbytes, lanes)
         if recent is not None:
             self._check_reads(recent, offsets, nbytes, lanes)
+        if order is not None:
+            self.strong.write(self.chunk.shared, offsets, nbytes, lanes, at, order)
+            return
+        if self.strong.shared is not None:
+            self.strong.weak(self.chunk.shared, offsets, nbytes, lanes, writes=True)
         if mark:
             self.written(offsets, nbytes, lanes, at)
 
     def written(self, offsets: Array, nbytes: int, lanes: Array, at: int) -> None:
-        time = self.time[self.domain_of[lanes], self.warp_of[lanes]]
-        self._mark(self.write_time, offsets, nbytes, time)
+        self._mark(self.write_time, offsets, nbytes, self.clocks.now(lanes))
         self._mark(self.write_by, offsets, nbytes, lanes | (at << 32))
 
     def _mark(self, table: Array, offsets: Array, nbytes: int, value: Array) -> None:
@@ -171,35 +177,28 @@ class Races:
 
     # ------------------------------------------------------------ judgement
 
-    def _check(
-        self,
-        recent: Array,
-        offsets: Array,
-        nbytes: int,
-        lanes: Array,
-        times: Array,
-        by: Array,
-        verb: str,
-    ) -> None:
+    def _check(self, recent: Array, offsets: Array, nbytes: int, lanes: Array, verb: str) -> None:
         """Whether the last writes are ordered before what these threads do."""
         rows, columns = recent.nonzero()
         index = offsets[rows] // self.granule + columns
-        other = by[index] & 0xFFFFFFFF
+        other = self.write_by[index] & 0xFFFFFFFF
         me = lanes[rows]
-        known = self.known[self.domain_of[me], self.warp_of[me], self.warp_of[other]]
-        bad = (other != me) & (known < times[index])
+        clocks = self.clocks
+        known = clocks.known[clocks.domain_of[me], clocks.warp_of[me], clocks.warp_of[other]]
+        bad = (other != me) & (known < self.write_time[index])
         if bad.any():
             where = int(np.argmax(bad))
-            self._report(int(rows[where]), int(me[where]), int(by[index[where]]), verb, "wrote",
-                         int(offsets[rows[where]]), nbytes)  # fmt: skip
+            self._report(int(rows[where]), int(me[where]), int(self.write_by[index[where]]), verb,
+                         "wrote", int(offsets[rows[where]]), nbytes)  # fmt: skip
 
     def _check_reads(self, recent: Array, offsets: Array, nbytes: int, lanes: Array) -> None:
         """Whether every warp's last reads are ordered before these writes."""
         rows, columns = recent.nonzero()
         index = offsets[rows] // self.granule + columns
         me = lanes[rows]
-        mine = self.warp_of[me]
-        known = self.known[self.domain_of[me], mine]
+        clocks = self.clocks
+        mine = clocks.warp_of[me]
+        known = clocks.known[clocks.domain_of[me], mine]
         late = self.read_times[:, index].T > known
         last = self.read_by[index] & 0xFFFFFFFF
         # Of the own warp only the last reader is known, and it may be the thread itself.
@@ -210,9 +209,9 @@ class Races:
             where = int(np.argmax(bad))
             reader = int(self.read_by[index[where]])
             warp = int(np.argmax(late[where]))
-            if self.warp_of[reader & 0xFFFFFFFF] != warp:
-                domain = self.domain_of == self.domain_of[me[where]]
-                first = int(np.argmax(domain & (self.warp_of == warp)))
+            if clocks.warp_of[reader & 0xFFFFFFFF] != warp:
+                domain = clocks.domain_of == clocks.domain_of[me[where]]
+                first = int(np.argmax(domain & (clocks.warp_of == warp)))
                 reader = first | reader >> 32 << 32
             self._report(int(rows[where]), int(me[where]), reader, "writes", "read",
                          int(offsets[rows[where]]), nbytes)  # fmt: skip
@@ -236,19 +235,21 @@ class Races:
         """A CTA of a cluster exits; raises :class:`AccessError` where a peer's access to its shared
         memory is not ordered before.
         """
-        chunk = self.chunk
+        chunk, clocks = self.chunk, self.clocks
         stride = chunk.shared_stride // self.granule
         own = slice(cta * stride, (cta + 1) * stride)
-        mine = np.unique(self.warp_of[chunk.cta_of == cta])
-        known = self.known[int(self.domain_of[lane]), mine].max(axis=0)
+        mine = np.unique(clocks.warp_of[chunk.cta_of == cta])
+        known = clocks.known[int(clocks.domain_of[lane]), mine].max(axis=0)
         by = self.write_by[own]
         writer = by & 0xFFFFFFFF
-        late = (self.write_time[own] > known[self.warp_of[writer]]) & (chunk.cta_of[writer] != cta)
+        late = (self.write_time[own] > known[clocks.warp_of[writer]]) & (
+            chunk.cta_of[writer] != cta
+        )
         did = "wrote"
         if not late.any():
             by = self.read_by[own]
             reader = by & 0xFFFFFFFF
-            late = self.read_time[own] > known[self.warp_of[reader]]
+            late = self.read_time[own] > known[clocks.warp_of[reader]]
             late &= chunk.cta_of[reader] != cta
             did = "read"
         if late.any():
@@ -263,89 +264,3 @@ class Races:
                 address=where * self.granule,
                 allocation="in shared memory",
             )
-
-    # ------------------------------------------------------------ synchronisation
-
-    def _refresh(self) -> None:
-        self.everyone_met = self.known.min(axis=(1, 2))
-        low, high = int(self.everyone_met.min()), int(self.everyone_met.max())
-        self._uniform = low if low == high else -1
-
-    def all_met(self) -> None:
-        """Every warp of every CTA has passed a barrier of its CTA."""
-        if self.chunk.launch.cluster_size > 1:
-            everyone = np.flatnonzero(self.chunk.alive)
-            for cta in range(len(self.chunk.ctas)):
-                self.met(everyone[self.chunk.cta_of[everyone] == cta])
-            return
-        self.known[...] = self.time[:, None, :]
-        self.time += 1
-        self._refresh()
-
-    def met(self, lanes: Array, key: Any = None) -> None:
-        """Threads of one domain pass a barrier together; `key` names what arrivals released."""
-        domain = int(self.domain_of[lanes[0]])
-        warps = np.unique(self.warp_of[lanes])
-        joined = self.known[domain, warps].max(axis=0)
-        joined[warps] = self.time[domain, warps]
-        released = self.pending.pop(key, None)
-        if released is not None:
-            joined = np.maximum(joined, released)
-        self.known[domain, warps] = joined
-        self.time[domain, warps] += 1
-        self._refresh()
-
-    def by_domain(self, lanes: Array) -> list[tuple[int, Array]]:
-        """Threads by the cluster that they are of."""
-        domains = self.domain_of[lanes]
-        return [(int(domain), lanes[domains == domain]) for domain in np.unique(domains)]
-
-    def warps_met(self, lanes: Array) -> None:
-        """Threads pass a barrier of their warp."""
-        domain, warp = self.domain_of[lanes], self.warp_of[lanes]
-        self.known[domain, warp, warp] = self.time[domain, warp]
-        pairs = np.unique(domain * self.warps + warp)
-        self.time.reshape(-1)[pairs] += 1
-
-    def warpgroups_met(self, lanes: Array) -> None:
-        """What the first thread of each warpgroup has done is done for all of its warps."""
-        domain, warp = self.domain_of[lanes], self.warp_of[lanes]
-        within = self.chunk.thread[lanes] // 32 % 4
-        self.known[domain, warp, warp - within] = self.time[domain, warp - within]
-        leaders = np.unique(domain * self.warps + warp - within)
-        self.time.reshape(-1)[leaders] += 1
-
-    def release(self, lanes: Array, key: Any) -> None:
-        """Threads of one domain arrive at what others wait for."""
-        domain = int(self.domain_of[lanes[0]])
-        warps = np.unique(self.warp_of[lanes])
-        given = self.known[domain, warps].max(axis=0)
-        given[warps] = self.time[domain, warps]
-        before = self.pending.get(key)
-        self.pending[key] = given if before is None else np.maximum(before, given)
-        self.known[domain, warps, warps] = self.time[domain, warps]
-        self.time[domain, warps] += 1
-
-    def acquire(self, lanes: Array, key: Any) -> None:
-        """Threads of one domain have waited for what was released at `key`."""
-        released = self.pending.get(key)
-        if released is None:
-            return
-        domain = int(self.domain_of[lanes[0]])
-        warps = np.unique(self.warp_of[lanes])
-        self.known[domain, warps] = np.maximum(self.known[domain, warps], released)
-        self._refresh()
-
-    def flag(self, lanes: Array) -> None:
-        """Threads access a place atomically or strongly: they order with all who do."""
-        if self.memory is not None:
-            self.memory.synchronise(lanes)
-        for domain in np.unique(self.domain_of[lanes]):
-            some = lanes[self.domain_of[lanes] == domain]
-            warps = np.unique(self.warp_of[some])
-            given = np.maximum(self.flags[domain], self.known[domain, warps].max(axis=0))
-            given[warps] = np.maximum(given[warps], self.time[domain, warps])
-            self.flags[domain] = given
-            self.known[domain, warps] = np.maximum(self.known[domain, warps], given)
-            self.time[domain, warps] += 1
-        self._refresh()

@@ -22,6 +22,7 @@ from ptx.emu.bulk import UNIT, Flight, each, receivers, spaces, targets
 from ptx.emu.faults import AccessError, Unmodelled
 from ptx.emu.mbarriers import Place
 from ptx.emu.memory import VALID, Array, Region
+from ptx.emu.ordering import ASYNCHRONOUS
 from ptx.emu.program import Decoded
 from ptx.emu.semantics.rules import Words
 from ptx.emu.steps import Lanes, Step, select
@@ -261,7 +262,7 @@ def _fetch(chunk: Chunk, decoded: Decoded, map: TensorMap, rows: Rows, lane: int
             address=region.base + where,
             allocation=f"in {region}",
         )
-    if chunk.races is not None and chunk.races.memory is not None:
+    if chunk.races is not None:
         flat = inside.offsets.ravel()
         chunk.races.memory.read(region, flat, size, np.full(len(flat), lane), decoded.at)
     target = (inside.columns[:, None] * size + np.arange(size)).ravel()
@@ -320,7 +321,7 @@ def _overwrite(
 ) -> None:
     region, size = inside.region, map.element_bytes
     flat = inside.offsets.ravel()
-    if chunk.races is not None and chunk.races.memory is not None:
+    if chunk.races is not None:
         chunk.races.memory.write(region, flat, size, np.full(len(flat), lane), decoded.at)
     cells = np.ascontiguousarray(elements).reshape(-1).view(region.cells(size).dtype)
     region.store(flat, size, cells)
@@ -331,4 +332,10 @@ def _reduce(
 ) -> None:
     reduction = _reduction(decoded.words, map)
     rows = np.ascontiguousarray(elements).reshape(-1, map.element_bytes)
-    reduction.apply(inside.region, inside.offsets.ravel(), rows)
+    flat = inside.offsets.ravel()
+    if chunk.races is not None:
+        many = np.full(len(flat), lane)
+        chunk.races.memory.write(
+            inside.region, flat, map.element_bytes, many, decoded.at, ASYNCHRONOUS
+        )
+    reduction.apply(inside.region, flat, rows)

@@ -431,6 +431,6 @@ def _warp_barrier(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:
 
     def action(who: Array) -> None:
         if chunk.races is not None:
-            chunk.races.warps_met(who)
+            chunk.races.clocks.warps_met(who)
 
     return mask, action
