@@ -14,11 +14,17 @@ import numpy as np
 
 from ptx.emu.memory import Array, Region
 from ptx.emu.ordering import Order, Place
+from ptx.emu.semantics.rules import Words
 from ptx.emu.strong_races import StrongRaces, Tables
-from ptx.emu.traces import Traces, granules
+from ptx.emu.traces import Traces, granules, instruction_of
 
 if TYPE_CHECKING:
     from ptx.emu.program import Program
+
+
+def is_constant(words: Words) -> bool:
+    """Whether an instruction reads global memory as what nobody writes."""
+    return words.opcode == "ldu" or (words.opcode == "ld" and "nc" in words)
 
 
 class History:
@@ -54,6 +60,10 @@ class GlobalRaces:
     """The watch of a chunk over global memory."""
 
     def __init__(self, history: History, traces: Traces, strong: StrongRaces) -> None:
+        code = traces.chunk.program.code
+        self.constant = np.array([is_constant(decoded.words) for decoded in code])
+        """Of each instruction, whether it reads by ld.global.nc."""
+        self.promised = bool(self.constant.any())
         self.history = history
         self.traces = traces
         self.strong = strong
@@ -73,6 +83,8 @@ class GlobalRaces:
         writes, reads = self.history.table(region)
         index = granules(offsets, nbytes, self.history.granule)
         if region.base in self.history.written:
+            if self.promised and self.constant[at]:
+                self._check_promise(writes[index], region, offsets, nbytes, lanes, "reads", "wrote")
             self._check(writes, index, region, offsets, nbytes, lanes, "reads", "wrote")
         if order is not None:
             self.strong.read(region, offsets, nbytes, lanes, at, order)
@@ -95,6 +107,9 @@ class GlobalRaces:
             return
         writes, reads = self.history.table(region)
         index = granules(offsets, nbytes, self.history.granule)
+        if self.promised:
+            words = np.where(self.constant[instruction_of(reads[index])], reads[index], 0)
+            self._check_promise(words, region, offsets, nbytes, lanes, "writes", "read")
         self._check(writes, index, region, offsets, nbytes, lanes, "writes", "wrote")
         self._check(reads, index, region, offsets, nbytes, lanes, "writes", "read")
         if order is not None:
@@ -104,6 +119,20 @@ class GlobalRaces:
             self.strong.weak(region, offsets, nbytes, lanes, writes=True)
         self.history.written.add(region.base)
         writes[index] = self.traces.of(lanes, at)[:, None]
+
+    def _check_promise(
+        self, words: Array, region: Region, offsets: Array, nbytes: int, lanes: Array, verb: str,
+        did: str,
+    ) -> None:  # fmt: skip
+        """What ld.global.nc reads is not written while the kernel runs, in whatever order (PTX
+        ISA, section 9.7.9.9).
+        """
+        if words.any():
+            row = int(np.argmax(words.any(axis=1)))
+            raise self.traces.race(
+                int(words[row].max()), int(lanes[row]), row, verb, did, region, int(offsets[row]),
+                nbytes, "and what ld.global.nc reads is not written while the kernel runs",
+            )  # fmt: skip
 
     def _check(
         self,

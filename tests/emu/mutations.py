@@ -12,18 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 import ptx
-import ptxgemm
 from ptx.emu import EmulatorFault, launch
 from ptx.text import print_module
-from ptxgemm import hopper
-from ptxgemm.hopper import Matrix
-from ptxgemm.narrow import Narrow
-from ptxgemm.tiling import Tiling
-from tests.gemm.test_pad import padded
+from tests.emu.families import FAMILIES
 
 ORDERS: tuple[str | int, ...] = ("fixed", "reverse", 1, 2)
 STEPS = 200_000
@@ -61,59 +55,6 @@ def mutations(text: str) -> Iterator[Mutation]:
         before = line
 
 
-# ---------------------------------------------------------------- problems
-
-
-def _close(m: int, n: int, k: int) -> Any:
-    random = np.random.default_rng(m + n + k)
-    return (random.integers(-3, 4, size) for size in ((m, k), (k, n)))
-
-
-def _simt(m: int, n: int, k: int) -> Any:
-    a, b = (x.astype(np.float32) for x in _close(m, n, k))
-    return ptxgemm.sgemm(a, b, device="emulator")
-
-
-def _hopper(m: int, n: int, k: int, tiling: Tiling | Narrow) -> Any:
-    """By tensor cores, whatever the shape; odd rows are padded by a launch before."""
-    device = ptx.device("emulator")
-    a, b = (x.astype(ml_dtypes.bfloat16) for x in _close(m, n, k))
-    c = np.zeros((m, n), np.float32)
-    arrays = [device.array(x) for x in (c, a, b)]
-    matrices = [
-        Matrix(array.pointer, *x.shape, x.shape[1], 1, kind)
-        for array, x, kind in zip(arrays, (c, a, b), ("f32", "bf16", "bf16"), strict=True)
-    ]
-    hopper.plan(device, *matrices, tiling=tiling)()
-    return arrays[0].numpy()
-
-
-def _pad() -> Any:
-    """Judged by itself, in allocations that end with their last elements."""
-    # The last unit, of one element, falls to each of a thread's four units in turn.
-    for first, second in ((5, 30), (60, 90)):
-        padded([(first, 73, 73, 0), (second, 73, 73, 0)], "bf16", "u2")
-    return np.zeros(0)
-
-
-FAMILIES: dict[str, tuple[str, Callable[[], Any]]] = {
-    "simt": ("sgemm", lambda: _simt(128, 128, 40)),
-    "wgmma": ("wgmma", lambda: _hopper(264, 72, 200, Tiling(128, 64, stages=2))),
-    "narrow": ("narrow", lambda: _hopper(13, 135, 520, Narrow(128, 16, 2, parts=2, peers=2))),
-    "pad": ("pad", _pad),
-}
-"""Of each the start of the kernel's name, and a problem that takes every path of it."""
-
-
-REDUNDANT = {
-    "pad": (
-        re.compile(r"@%p\d+ ld\.global\.nc\.u16 %b\d+, \[%sd\d+\];"),
-        "the guard of a unit's first element: a unit that exists has one",
-    ),
-}
-"""Of a family the lines that may go unnoticed, and why they are redundant."""
-
-
 # ---------------------------------------------------------------- trials
 
 
@@ -132,34 +73,34 @@ def replaced(run: Callable[..., Any], **options: Any) -> Iterator[None]:
 
 def kernel_text(family: str) -> str:
     """The PTX of a family's kernel, as it is launched."""
-    name, problem = FAMILIES[family]
+    kernel = FAMILIES[family]
     found: list[str] = []
 
     def run(function: Any, module: ptx.Module, *rest: Any, **options: Any) -> Any:
-        if function.name.startswith(name):
+        if function.name.startswith(kernel.name):
             found.append(print_module(module, loc=False))
         return launch(function, module, *rest, **options)
 
     with replaced(run):
-        problem()
+        kernel.problem()
     return found[0]
 
 
 def trial(family: str, text: str, mutation: Mutation, order: str | int, right: Any) -> str:
     """What shows that a line is missing under an order: a fault, a wrong result, or ``""``."""
-    name, problem = FAMILIES[family]
+    kernel = FAMILIES[family]
     lines = text.splitlines()
     lines[mutation.number] = mutation.becomes
     mutant = ptx.parse("\n".join(lines))
 
     def run(function: Any, module: ptx.Module, *rest: Any, **options: Any) -> Any:
-        if function.name.startswith(name):
+        if print_module(module, loc=False) == text:
             module, function = mutant, mutant.kernels[function.name]
         return launch(function, module, *rest, **options)
 
     with replaced(run, order=order, step_limit=STEPS):
         try:
-            result = problem()
+            result = kernel.problem()
         except EmulatorFault as fault:
             return fault.kind
         except AssertionError:
@@ -179,7 +120,7 @@ def noticed(family: str, text: str, mutation: Mutation, right: Any) -> str:
 def main(families: list[str]) -> None:
     for family in families or FAMILIES:
         text = kernel_text(family)
-        right = FAMILIES[family][1]()
+        right = FAMILIES[family].problem()
         for mutation in mutations(text):
             found = noticed(family, text, mutation, right)
             print(f"{family} {mutation}: {found or 'NOT NOTICED'}", flush=True)

@@ -38,7 +38,7 @@ def test_a_swap_compares_both_halves(space: str) -> None:
     mov.b128 %q1, {{%rd4, %rd5}};
     mov.b128 %q4, {{%rd2, %rd2}}; atom{space}.cas.b128 %q2, [%rd1], %q4, %q1;
     mov.b128 %q4, {{%rd3, %rd3}}; atom{space}.cas.b128 _, [%rd1], %q4, %q1;
-    @%p0 ld{space}.b128 %q3, [%rd1]; mov.b128 {{%rd8, %rd9}}, %q3; bar.sync 0;
+    bar.sync 0; @%p0 ld{space}.b128 %q3, [%rd1]; mov.b128 {{%rd8, %rd9}}, %q3; bar.sync 0;
     atom{space}.cas.b128 %q5, [%rd1], %q0, %q1; bar.sync 0;
     mad.wide.u32 %rd6, %j, 16, %rd0; st.global.b128 [%rd6+16], %q5;
     @%p0 st.global.b128 [%rd0], %q2; @%p0 st.global.u64 [%rd0+528], %rd8;

@@ -56,10 +56,6 @@ REFUSED = {"waits_for_the_other_group"}
 
 UNFOUND = {
     "warp_in_lockstep": "volatile accesses are strong, and two of them never race",
-    "zeroed_meanwhile": "an atomic is not compared with plain accesses",
-    "last_one_adds_up": "a relaxed atomic orders everything",
-    "scope_of_a_cta": "scopes are not looked at",
-    "not_read_only": "ld.global.nc is an ordinary load",
 }
 
 

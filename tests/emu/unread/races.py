@@ -229,7 +229,7 @@ def lock_given_back_plainly(broken: bool) -> ptx.Kernel:
     )
     lock, value, seen = k.params()
     spin = k.label("spin")
-    held = k.atom.acquire.gpu.global_.cas.b32(lock, 0, 1)
+    held = k.atom.acquire.gpu.global_.cas.b32(lock, 0, 1)  # with: lock_given_back_plainly
     taken = k.setp.ne.u32(held, 0)
     with k.when(taken):
         k.bra(spin)

@@ -1,0 +1,184 @@
+"""One configuration of every shipped family of kernels, with a problem that takes all its paths.
+
+Matrices end where their allocations end, and what a result must be is known to the bit: elements
+are small integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+import ptx
+import ptxgemm
+from ptxgemm import hopper, select, warp_gemm
+from ptxgemm.blocking import Blocking
+from ptxgemm.kernels import fit
+from ptxgemm.kernels.general import THREADS, General, tiles
+from ptxgemm.narrow import Narrow
+from ptxgemm.shape import Shape, Staging
+from ptxgemm.tail import Tail
+from ptxgemm.tiling import Tiling
+from tests.gemm.test_pad import padded
+
+f4 = np.float32
+SMALL = Shape(32, 32, 8, 32, 32, 4, 8)
+
+
+def _pair(m: int, n: int, k: int, dtype: Any = f4) -> tuple[Any, Any]:
+    random = np.random.default_rng(m + n + k)
+    a, b = (random.integers(-3, 4, size).astype(dtype) for size in ((m, k), (k, n)))
+    return a, b
+
+
+def _all(*problems: Callable[[], Any]) -> Callable[[], Any]:
+    """Several problems of one kernel: their results in a row."""
+    return lambda: np.concatenate([problem().ravel() for problem in problems])
+
+
+def _whole() -> Any:
+    """Whole tiles, staged through registers."""
+    return ptxgemm.sgemm(*_pair(128, 128, 40), device="emulator")
+
+
+def _fitted(
+    m: int, n: int, k: int, tail: Tail, staging: Staging = "registers", stages: int = 2,
+    parts: int | None = None, beta: bool = False,
+) -> Any:  # fmt: skip
+    """Small tiles with a policy of edges, or K in parts."""
+    device = ptx.device("emulator")
+    a, b = _pair(m, n, k)
+    c = np.arange(m * n, dtype=f4).reshape(m, n) % 7
+    arrays = {"a": device.array(a), "b": device.array(b), "d": device.array(c)}
+    if not beta:
+        arrays["d"].free()
+        arrays["d"] = device.empty((m, n), f4)
+    lie = {"a": fit.Matrix(k, 1), "b": fit.Matrix(n, 1), "d": fit.Matrix(n, 1)}
+    shape = Shape(32, 32, 8, 32, 32, 4, 8, stages, staging=staging)
+    if parts is not None:
+        shape = Shape(64, 32, 8, 32, 32, 4, 8, stages, staging=staging)
+    made = fit.plan(
+        m, n, k, lie["a"], lie["b"], lie["d"], lie["d"] if beta else None,
+        tail=tail, shape=shape, parts=parts,
+    )  # fmt: skip
+    args: dict[str, Any] = dict(made.arguments)
+    args |= {name: arrays["d" if of == "c" else of] for name, of in made.pointers.items()}
+    if made.workspace_bytes:
+        args["workspace"] = device.empty(made.workspace_bytes // 4, f4)
+        args["counters"] = device.array(np.zeros(made.tiles.split_tiles, np.uint32))
+    args |= {"alpha": 1.0, "beta": 2.0}
+    kernel = select.load(device, made.spec)
+    names = {parameter.name for parameter in kernel.parameters}
+    chosen = {name: value for name, value in args.items() if name in names}
+    kernel.launch(made.grid, made.block, chosen, made.shared)
+    found = arrays["d"].numpy().copy()
+    if "counters" in args:
+        # The kernel leaves them as it found them.
+        assert not args["counters"].numpy().any()
+    return found
+
+
+def _general(k: int) -> Any:
+    """Any strides: A along K, B along N, with C."""
+    device = ptx.device("emulator")
+    form = General(a_along_k=True, b_along_k=False, reads_c=True)
+    m, n = 67, 70
+    a, b = _pair(m, n, k)
+    d = device.array(np.arange(m * n, dtype=f4).reshape(m, n) % 5)
+    args: dict[str, Any] = {
+        "m": m, "n": n, "k": k, "alpha": 2.0, "beta": 1.0,
+        "a": device.array(a), "b": device.array(b), "c": d, "d": d,
+    }  # fmt: skip
+    for name, row in (("a", k), ("b", n), ("c", n), ("d", n)):
+        args |= {f"{name}_row": row, f"{name}_column": 1, f"{name}_batch": 0}
+    kernel = select.load(device, form)
+    kernel.launch(
+        (tiles(m, n), 1), THREADS, {one.name: args[one.name] for one in kernel.parameters}
+    )
+    return d.numpy().copy()
+
+
+def _hopper(m: int, n: int, k: int, tiling: Tiling | Narrow) -> Any:
+    """Tensor copies and wgmma; odd rows are padded by a launch before."""
+    device = ptx.device("emulator")
+    a, b = _pair(m, n, k, ml_dtypes.bfloat16)
+    c = np.zeros((m, n), f4)
+    arrays = [device.array(x) for x in (c, a, b)]
+    matrices = [
+        hopper.Matrix(array.pointer, *x.shape, x.shape[1], 1, kind)
+        for array, x, kind in zip(arrays, (c, a, b), ("f32", "bf16", "bf16"), strict=True)
+    ]
+    hopper.plan(device, *matrices, tiling=tiling)()
+    return arrays[0].numpy().copy()
+
+
+def _warps(family: warp_gemm.Family, m: int, n: int, k: int) -> Any:
+    """mma.sync and wmma: cp.async in three stages, ragged everywhere."""
+    blocking = Blocking(
+        64, 64, 2, 2, 64, 1, 3, 1, 8, "f16", "f16", "f32", "f32", target=90
+    )  # fmt: skip
+    a, b = _pair(m, n, k, np.float16)
+    return warp_gemm.matmul(a, b, device="emulator", family=family, blocking=blocking)
+
+
+def _pad() -> Any:
+    """Judged by itself, in allocations that end with their last elements."""
+    # The last unit, of one element, falls to each of a thread's four units in turn.
+    for first, second in ((5, 30), (60, 90)):
+        padded([(first, 73, 73, 0), (second, 73, 73, 0)], "bf16", "u2")
+    return np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kernel by the start of its name, and the product that it is tried with."""
+
+    name: str
+    problem: Callable[[], Any]
+    redundant: dict[str, str] = field(default_factory=dict)
+    """Patterns of lines that may go unnoticed where they are missing, and why."""
+
+
+_UNIT = "a unit that exists has a first element: the guard of the load is that of the unit"
+_FENCE = (
+    "the counter's atom.acq_rel, after a barrier that every thread's sums come before, releases "
+    "them all, and acquires for the threads that meet after it (PTX ISA, section 8.9.5: causality "
+    "goes through barriers)"
+)
+
+FAMILIES: dict[str, Family] = {
+    "simt": Family("sgemm", _whole),
+    "split": Family(
+        "sgemm",
+        lambda: _fitted(64, 64, 56, Tail(), parts=3),
+        {r"fence\.acq_rel\.gpu;": _FENCE},
+    ),
+    "stages": Family("sgemm", lambda: _fitted(32, 64, 56, Tail(), "async", 3)),
+    "zfill": Family(
+        "sgemm",
+        _all(
+            lambda: _fitted(33, 35, 29, Tail(edge="zfill"), "async", 4),
+            lambda: _fitted(33, 35, 5, Tail(edge="zfill"), "async", 4),
+        ),
+    ),
+    "predicated": Family(
+        "sgemm",
+        _all(
+            lambda: _fitted(33, 35, 29, Tail("predicated", "predicated"), beta=True),
+            lambda: _fitted(33, 35, 5, Tail("predicated", "predicated"), beta=True),
+        ),
+    ),
+    "general": Family("general", _all(lambda: _general(21), lambda: _general(5))),
+    "wgmma": Family("wgmma", lambda: _hopper(264, 72, 200, Tiling(128, 64, stages=2))),
+    "cluster": Family(
+        "wgmma", lambda: _hopper(264, 140, 200, Tiling(128, 128, stages=2, cluster=2))
+    ),
+    "narrow": Family("narrow", lambda: _hopper(13, 135, 520, Narrow(128, 16, 2, parts=2, peers=2))),
+    "mma": Family("mma", lambda: _warps("mma", 70, 67, 216)),
+    "wmma": Family("wmma", lambda: _warps("wmma", 70, 67, 216)),
+    "pad": Family("pad", _pad, {r"@%p\d+ ld\.global\.nc\.u16 %b\d+, \[%sd\d+\];": _UNIT}),
+}
