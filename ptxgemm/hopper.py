@@ -172,11 +172,12 @@ def plan(
     A is [M, K], B [K, N] and C [M, N], each with either stride 1, and any other stride and base;
     which types go together is :class:`ptxgemm.tiling.Tiling`'s to say. What tensor copies cannot
     take as it lies, and elements of other than 16 bits that lie along M or N, are copied into
-    workspace by a launch before, taken from `rooms` if they are given. `addend` is what beta
-    multiplies where that is not C itself, dense where C is. `accumulate` is as in a tiling;
-    `tiling` gives tile, stages, cluster and order, or a narrow shape, if they shall not be chosen;
-    types, layouts and the way of storing are always those of the matrices. Raises ``ValueError``
-    for shapes and types that do not match, and for integers scaled by a fraction.
+    workspace by a launch before, taken from `rooms` if they are given; but the larger operand of a
+    narrow product is read as it lies. `addend` is what beta multiplies where that is not C itself,
+    dense where C is. `accumulate` is as in a tiling; `tiling` gives tile, stages, cluster and
+    order, or a narrow shape, if they shall not be chosen; types, layouts and the way of storing are
+    always those of the matrices. Raises ``ValueError`` for shapes and types that do not match, and
+    for integers scaled by a fraction.
     """
     if (a.rows, b.columns, a.columns) != (c.rows, c.columns, b.rows):
         raise ValueError(
@@ -199,7 +200,8 @@ def plan(
         a = before.turn(a)
     if _turns(b, "rows"):
         b = before.turn(b)
-    odd = [one for one in (a, b) if not one.fits_tensor_copies]
+    by_units = isinstance(made, Narrow) and made.a_copy == "units"
+    odd = [one for one in ((b,) if by_units else (a, b)) if not one.fits_tensor_copies]
     if odd:
         padded = dict(zip(odd, before.pad(odd), strict=True))
         a, b = padded.get(a, a), padded.get(b, b)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ptxgemm.tiling import (
+    ATOM_BYTES,
     BARRIER_BYTES,
     LINE_BYTES,
     OUT_BYTES,
@@ -29,6 +30,31 @@ CLUSTER_LIMIT = 8
 """CTAs of a cluster that every Hopper GPU can have."""
 VECTOR = 4
 """Sums that a thread fetches and writes at once."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A tile in shared memory as it lies in global memory: each line from the start of the unit of
+    16 bytes that its first element is in to the end of the last one.
+    """
+
+    count: int
+    length: int
+    """Elements of 16 bits."""
+
+    @property
+    def units(self) -> int:
+        """Of a line: one more than aligned ones would have."""
+        return self.length // 8 + 1
+
+    @property
+    def pitch(self) -> int:
+        """Bytes; 4 words more than a multiple of the banks, by which neighbouring lines differ."""
+        return 16 * self.units
+
+    @property
+    def bytes(self) -> int:
+        return self.count * self.pitch
 
 
 @dataclass(frozen=True)
@@ -57,6 +83,11 @@ class Narrow:
     """``"k"``: A is [M, K], row-major; ``"mn"``: it is stored as [K, M]."""
     b_major: Major = "k"
     """``"mn"``: B is [K, N], row-major; ``"k"``: it is stored as [N, K]."""
+    a_copy: Literal["tensor", "units"] = "tensor"
+    """``"tensor"``: A comes by tensor copies, which take pitches and bases that are multiples of 16
+    bytes; ``"units"``: by units of 16 bytes, of any pitch and base, and is multiplied out of
+    registers.
+    """
     c_major: Literal["m", "n"] = "n"
     """``"n"``: C is [M, N], row-major; ``"m"``: it is stored as [N, M]."""
     width: int = 1
@@ -73,7 +104,8 @@ class Narrow:
             ("a", self.a, ELEMENTS), ("b", self.b, (self.a,)),
             ("out", self.out, OUTS),
             ("a_major", self.a_major, ("k", "mn")), ("b_major", self.b_major, ("k", "mn")),
-            ("c_major", self.c_major, ("m", "n")), ("width", self.width, (1, VECTOR)),
+            ("a_copy", self.a_copy, ("tensor", "units")), ("c_major", self.c_major, ("m", "n")),
+            ("width", self.width, (1, VECTOR)),
         ):  # fmt: skip
             if value not in known:
                 expected = ", ".join(map(str, known))
@@ -126,8 +158,27 @@ class Narrow:
         return min(2, self.tile_m // ROWS)
 
     @property
+    def multipliers(self) -> int:
+        """Threads that multiply."""
+        return self.warpgroups * WARPGROUP
+
+    @property
+    def loaders(self) -> int:
+        """Threads that load."""
+        return 32 if self.a_copy == "tensor" else WARPGROUP
+
+    @property
     def threads(self) -> int:
-        return self.warpgroups * WARPGROUP + 32
+        return self.multipliers + self.loaders
+
+    @property
+    def arrivals(self) -> tuple[int, int]:
+        """So many fill a stage, and so many empty it: who issues tensor copies and, of units, who
+        copied some; a thread of each warpgroup or, where it reads A, of each warp.
+        """
+        if self.a_copy == "tensor":
+            return 1, self.warpgroups * self.peers
+        return 1 + self.loaders, self.multipliers // 32 * self.peers
 
     @property
     def rows(self) -> int:
@@ -172,13 +223,26 @@ class Narrow:
         return LINE_BYTES * (self.tile_n if self.b_major == "k" else max(self.tile_n, ROWS))
 
     @property
-    def line_bytes(self) -> int:
-        """Of A and B together, the one after the other."""
-        return self.a_bytes + self.b_bytes
+    def unaligned(self) -> Lines:
+        """The tile of A that is copied by units."""
+        if self.a_major == "k":
+            return Lines(self.tile_m, self.tile_k)
+        return Lines(self.tile_k, self.tile_m)
 
     @property
     def stage_bytes(self) -> int:
-        return self.depth * self.line_bytes
+        if self.a_copy == "tensor":
+            return self.depth * (self.a_bytes + self.b_bytes)
+        return self.depth * self.b_bytes + -(-self.unaligned.bytes // ATOM_BYTES) * ATOM_BYTES
+
+    @property
+    def b_places(self) -> tuple[int, int]:
+        """Where B's first line of K lies in a stage, and the bytes from there to the next: between
+        those of A, but where A is copied by units, before it.
+        """
+        if self.a_copy == "tensor":
+            return self.a_bytes, self.a_bytes + self.b_bytes
+        return 0, self.b_bytes
 
     @property
     def line(self) -> int:

@@ -21,9 +21,11 @@ def turned(c: Matrix, a: Matrix, b: Matrix) -> tuple[Matrix, Matrix, Matrix]:
 
 
 def fitted(shape: Narrow, c: Matrix, a: Matrix, b: Matrix, scaled: bool) -> Narrow:
-    """`shape` for C = A B as they lie, `parts` no more than there are K steps."""
+    """`shape` for C = A B as they lie, `parts` no more than there are K steps. An A that tensor
+    copies do not take is copied by units, where there is room for that.
+    """
     steps = -(-a.columns // shape.tile_k)
-    return replace(
+    made = replace(
         shape, a=a.element, b=b.element, out=c.element, scaled=scaled,
         parts=min(shape.parts, 1 << (steps.bit_length() - 1)),
         a_major="k" if a.along == "columns" else "mn",
@@ -31,6 +33,14 @@ def fitted(shape: Narrow, c: Matrix, a: Matrix, b: Matrix, scaled: bool) -> Narr
         c_major="n" if c.along == "columns" else "m",
         width=VECTOR if _takes_vectors(c) else 1,
     )  # fmt: skip
+    if a.fits_tensor_copies:
+        return made
+    try:
+        by_units = replace(made, a_copy="units", stages=2)
+    except ValueError:
+        return made
+    stages = max(2, min(made.stages, made.shared_bytes // by_units.stage_bytes))
+    return replace(by_units, stages=stages)
 
 
 def _takes_vectors(c: Matrix) -> bool:
@@ -42,11 +52,15 @@ def _takes_vectors(c: Matrix) -> bool:
 def arguments(
     device: Device, shape: Narrow, c: Matrix, a: Matrix, b: Matrix, alpha: float, beta: float
 ) -> dict[str, Any]:
-    """The kernel's, for matrices that tensor copies take."""
+    """The kernel's, for a B that tensor copies take."""
     load_a, load_b = shape.loads
+    own: dict[str, Any]
+    if shape.a_copy == "tensor":
+        own = {"a_map": device.tensor_map(a.map(ELEMENTS[a.element].map, load_a.box))}
+    else:
+        own = {"a": a.address, "a_pitch": a.lines[2]}
     scale = {"alpha": alpha, "beta": beta} if shape.scaled else {}
-    return {
-        "a_map": device.tensor_map(a.map(ELEMENTS[a.element].map, load_a.box)),
+    return own | {
         "b_map": device.tensor_map(b.map(ELEMENTS[b.element].map, load_b.box)),
         "m": c.rows, "n": c.columns, "depth": a.columns, "c": c.address, "pitch": c.lines[2],
     } | scale  # fmt: skip

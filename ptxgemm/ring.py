@@ -35,10 +35,10 @@ def ring(k: Kernel, stages: int) -> Ring:
     return Ring(stages, k.mov.u32(full), k.mov.u32(empty))
 
 
-def initialise(k: Kernel, ring: Ring, emptied_by: int) -> None:
-    """One thread's work: one arrival fills a stage, `emptied_by` empty it."""
+def initialise(k: Kernel, ring: Ring, emptied_by: int, filled_by: int = 1) -> None:
+    """One thread's work: `filled_by` arrivals fill a stage, `emptied_by` empty it."""
     for stage in range(ring.stages):
-        k.mbarrier.init.shared__cta.b64(ring.full + WORD * stage, 1)
+        k.mbarrier.init.shared__cta.b64(ring.full + WORD * stage, filled_by)
         k.mbarrier.init.shared__cta.b64(ring.empty + WORD * stage, emptied_by)
     k.fence.mbarrier_init.release.cluster()
 

@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 from ptx.builder import Kernel
 from ptx.ir import SINK, Addr, Reg
 from ptxgemm import ring as rings
 from ptxgemm import tma
+from ptxgemm.kernels import unaligned
+from ptxgemm.kernels.unaligned import Unaligned
 from ptxgemm.narrow import VECTOR, Narrow
 from ptxgemm.ring import Ring
 from ptxgemm.tiling import LINE_BYTES, ROWS, WARPGROUP
@@ -62,14 +65,15 @@ class Target:
 def gemm(shape: Narrow, name: str = "narrow_gemm") -> Kernel:
     """A kernel for C [m, n] = A [m, depth] B [depth, n], for a one-dimensional grid.
 
-    ``a_map`` and ``b_map`` have the boxes of ``shape.loads``, swizzled by 128 bytes. `pitch` is
-    C's, in elements. Launch ``shape.grid(m, n)`` CTAs of ``shape.threads`` threads with
-    ``shape.shared_bytes`` of dynamic shared memory; m and n are at least 1, and there are at least
-    ``shape.parts`` K steps.
+    ``a_map`` and ``b_map`` have the boxes of ``shape.loads``, swizzled by 128 bytes; an A that is
+    copied by units has its address and its pitch instead. Pitches are in elements. Launch
+    ``shape.grid(m, n)`` CTAs of ``shape.threads`` threads with ``shape.shared_bytes`` of dynamic
+    shared memory; m and n are at least 1, and there are at least ``shape.parts`` K steps.
     """
-    c = f"global.b{8 * shape.out_bytes}"
-    parameters = {"a_map": "tensormap", "b_map": "tensormap", "m": "u32", "n": "u32",
-                  "depth": "u32", "c": c, "pitch": "u32"}  # fmt: skip
+    tensor = shape.a_copy == "tensor"
+    parameters = {"a_map": "tensormap"} if tensor else {"a": "global.b16", "a_pitch": "u32"}
+    parameters |= {"b_map": "tensormap", "m": "u32", "n": "u32", "depth": "u32"}
+    parameters |= {"c": f"global.b{8 * shape.out_bytes}", "pitch": "u32"}
     if shape.scaled:
         parameters |= {"alpha": "f32", "beta": "f32"}
     k = Kernel(name, **parameters)
@@ -85,21 +89,27 @@ def gemm(shape: Narrow, name: str = "narrow_gemm") -> Kernel:
 
     shared = k.mov.u32(k.dynamic_shared("shared", align=8 * LINE_BYTES))
     thread = k.mov.u32(k.tid.x)
-    loader = shape.warpgroups * WARPGROUP
+    loader = shape.multipliers
     with k.when(k.setp.eq.u32(thread, loader)):
-        k.prefetch.tensormap(given["a_map"])
-        k.prefetch.tensormap(given["b_map"])
+        for map in ("a_map", "b_map") if tensor else ("b_map",):
+            k.prefetch.tensormap(given[map])
     ring = rings.ring(k, shape.stages)
     _start(k, shape, ring, thread)
     work = _work(k, shape, ring, shared, n, given["depth"])
+    a = None
+    if not tensor:
+        a = unaligned.Unaligned(given["a"], given["a_pitch"], m, given["depth"])
     # So far nothing was read or written that a launch before may have to do with.
     k.griddepcontrol.wait()
     k.griddepcontrol.launch_dependents()
     with k.branch(k.setp.ge.u32(thread, loader)):
-        with k.branch(k.setp.eq.u32(thread, loader)):
-            _produce(k, work, given["a_map"], given["b_map"])
+        if a is not None:
+            _produce_units(k, work, a, given["b_map"], thread - loader)
+        else:
+            with k.branch(k.setp.eq.u32(thread, loader)):
+                _produce(k, work, given["a_map"], given["b_map"])
     with k.otherwise():
-        _stage(k, shape, _multiply(k, work, thread), shared, thread)
+        _stage(k, shape, _multiply(k, work, a, thread), shared, thread)
     if shape.cluster > 1:
         _meet(k)
     with k.branch(k.setp.lt.u32(thread, loader)):
@@ -119,7 +129,8 @@ def _meet(k: Kernel) -> None:
 def _start(k: Kernel, shape: Narrow, ring: Ring, thread: Reg) -> None:
     """The mbarriers, ready before anybody, among the peers too, waits for one."""
     with k.branch(k.setp.eq.u32(thread, 0)):
-        rings.initialise(k, ring, emptied_by=shape.warpgroups * shape.peers)
+        filled_by, emptied_by = shape.arrivals
+        rings.initialise(k, ring, emptied_by, filled_by)
     if shape.peers > 1:
         k.barrier.cluster.arrive.aligned()
         k.barrier.cluster.wait.aligned()
@@ -153,79 +164,175 @@ def _work(k: Kernel, shape: Narrow, ring: Ring, shared: Reg, n: Reg, depth: Reg)
 def _produce(k: Kernel, work: Work, a_map: Reg, b_map: Reg) -> None:
     """One thread fills stage after stage."""
     shape, ring = work.shape, work.ring
-    a, b = shape.loads
+    piece = _piece(k, work)
     cursor = rings.filler(k)
     depth = work.first * shape.tile_k
-    column, piece, mask = work.column, k.mov.u32(0), None
-    if shape.peers > 1:
-        # A piece of B is so many columns, or so many steps of K: a line of 128 bytes each.
-        piece = work.peer * (b.extent if b.major == "k" else b.tile_k)
-        if b.major == "k":
-            column = k.add.u32(column, piece)
-        mask = k.cvt.u16.u32(k.shl.b32((1 << shape.peers) - 1, work.part * shape.peers))
     with k.loop(0, work.steps, name="produce"):
         rings.wait(k, rings.barrier(k, ring.empty, cursor.stage), cursor.parity)
         full = rings.barrier(k, ring.full, cursor.stage)
         k.mbarrier.arrive.expect_tx.shared__cta.b64(full, shape.stage_bytes, out=SINK)
         to = k.mad.lo.u32(cursor.stage, shape.stage_bytes, work.shared)
-        own = k.mad.lo.u32(piece, LINE_BYTES, k.add.u32(to, shape.a_bytes))
-        for _ in range(shape.depth):
-            tma.copy(k, a, a_map, to, work.row, depth, full)
-            deep = k.add.u32(depth, piece) if b.major == "mn" else depth
-            tma.copy(k, b, b_map, own, column, deep, full, mask)
-            for place in (to, own):
-                k.add.u32(place, shape.line_bytes, out=place)
-            k.add.u32(depth, shape.line_k, out=depth)
+        for line in range(shape.depth):
+            own = k.add.u32(to, line * shape.b_places[1]) if line else to
+            deep = k.add.u32(depth, line * shape.line_k) if line else depth
+            tma.copy(k, shape.loads[0], a_map, own, work.row, deep, full)
+            _copy_b(k, work, piece, b_map, to, line, deep, full)
         rings.advance(k, ring, cursor)
+        k.add.u32(depth, shape.tile_k, out=depth)
+
+
+def _produce_units(k: Kernel, work: Work, a: Unaligned, b_map: Reg, thread: Reg) -> None:
+    """A warpgroup fills stage after stage; its first thread copies B too."""
+    shape, ring = work.shape, work.ring
+    piece = _piece(k, work)
+    lead = k.setp.eq.u32(thread, 0)
+    units = unaligned.units(k, work, a, thread)
+    cursor = rings.filler(k)
+    depth = work.first * shape.tile_k
+    with k.loop(0, work.steps, name="produce"):
+        rings.wait(k, rings.barrier(k, ring.empty, cursor.stage), cursor.parity)
+        full = rings.barrier(k, ring.full, cursor.stage)
+        to = k.mad.lo.u32(cursor.stage, shape.stage_bytes, work.shared)
+        with k.branch(lead):
+            nbytes = shape.depth * shape.b_bytes
+            k.mbarrier.arrive.expect_tx.shared__cta.b64(full, nbytes, out=SINK)
+            for line in range(shape.depth):
+                deep = k.add.u32(depth, line * shape.line_k) if line else depth
+                _copy_b(k, work, piece, b_map, to, line, deep, full)
+        unaligned.copy(k, shape, units, to)
+        k.cp.async_.mbarrier.arrive.noinc.shared.b64(full)
+        rings.advance(k, ring, cursor)
+        k.add.u32(depth, shape.tile_k, out=depth)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A CTA's piece of what peers load of B together: so many columns, or so many steps of K, a
+    line of 128 bytes each.
+    """
+
+    first: Reg
+    column: Reg
+    mask: Reg
+    """Of the CTAs that it goes to."""
+
+
+def _piece(k: Kernel, work: Work) -> Piece | None:
+    shape, (_, b) = work.shape, work.shape.loads
+    if shape.peers == 1:
+        return None
+    first = work.peer * (b.extent if b.major == "k" else b.tile_k)
+    column = k.add.u32(work.column, first) if b.major == "k" else work.column
+    mask = k.cvt.u16.u32(k.shl.b32((1 << shape.peers) - 1, work.part * shape.peers))
+    return Piece(first, column, mask)
+
+
+def _copy_b(
+    k: Kernel, work: Work, piece: Piece | None, b_map: Reg, stage: Reg, line: int, depth: Reg,
+    full: Reg,
+) -> None:  # fmt: skip
+    """A line of K of B, from `depth` on."""
+    shape, (_, b) = work.shape, work.shape.loads
+    first, step = shape.b_places
+    to = k.add.u32(stage, first + line * step)
+    if piece is None:
+        tma.copy(k, b, b_map, to, work.column, depth, full)
+        return
+    to = k.mad.lo.u32(piece.first, LINE_BYTES, to)
+    deep = k.add.u32(depth, piece.first) if b.major == "mn" else depth
+    tma.copy(k, b, b_map, to, piece.column, deep, full, piece.mask)
 
 
 # ---------------------------------------------------------------- the consumers
 
 
-def _multiply(k: Kernel, work: Work, thread: Reg) -> tuple[Reg, ...]:
-    """A warpgroup's sums of the CTA's part of K. The loop is named ``main``.
+def _multiply(k: Kernel, work: Work, a: Unaligned | None, thread: Reg) -> tuple[Reg, ...]:
+    """A warpgroup's sums of the CTA's part of K. The loop is named ``main``."""
+    sums = tuple(k.mov.f32(0.0) for _ in range(work.shape.sums))
+    emptied = _emptied(k, work)
+    start = k.add.u32(work.shared & tma.ADDRESS_BITS, work.shape.b_places[0])
+    b = k.or_.b64(k.cvt.u64.u32(start >> 4), work.shape.loads[1].descriptor)
+    always = k.setp.ge.u32(work.steps, 0)
+    if a is None:
+        _multiply_shared(k, work, sums, emptied, b, always, thread)
+    else:
+        _multiply_registers(k, work, a, sums, emptied, b, always, thread)
+    return sums
 
-    The wgmmas of one K step run while the next step's are issued; then the stage before is free.
+
+def _multiply_shared(
+    k: Kernel, work: Work, sums: Sequence[Reg], emptied: Sequence[Reg], b: Reg, always: Reg,
+    thread: Reg,
+) -> None:  # fmt: skip
+    """The wgmmas of one K step run while the next step's are issued; then the stage before is
+    free.
     """
     shape, ring = work.shape, work.ring
     lead = k.setp.eq.u32(thread & (WARPGROUP - 1), 0)
-    emptied = _emptied(k, work)
-    start = work.shared & tma.ADDRESS_BITS
-    own = k.mad.lo.u32(thread >> 7, shape.rows * LINE_BYTES, start)
-    a, b = (
-        k.or_.b64(k.cvt.u64.u32(address >> 4), operand.descriptor)
-        for address, operand in zip((own, start + shape.a_bytes), shape.loads, strict=True)
-    )
-    sums = tuple(k.mov.f32(0.0) for _ in range(shape.sums))
-    always = k.setp.ge.u32(work.steps, 0)
+    own = k.mad.lo.u32(thread >> 7, shape.rows * LINE_BYTES, work.shared & tma.ADDRESS_BITS)
+    a = k.or_.b64(k.cvt.u64.u32(own >> 4), shape.loads[0].descriptor)
     cursor = rings.emptier(k)
     before = k.mov.u32(0)
     with k.loop(0, work.steps, name="main") as step:
         rings.wait(k, rings.barrier(k, ring.full, cursor.stage), cursor.parity)
         offset = k.cvt.u64.u32(cursor.stage * (shape.stage_bytes >> 4))
-        _issue(k, shape, sums, a + offset, b + offset, always)
+        a_stage, b_stage = a + offset, b + offset
+        k.wgmma.fence.sync.aligned()
+        for line, part in product(range(shape.depth), range(4)):
+            further = line * (shape.b_places[1] >> 4) + part * shape.loads[0].step
+            for block in range(shape.rows // ROWS):
+                from_a = a_stage + (further + block * (ROWS * LINE_BYTES >> 4))
+                _wgmma(k, shape, sums, block, from_a, _b_part(shape, b_stage, line, part), always)
+        k.wgmma.commit_group.sync.aligned()
         k.wgmma.wait_group.sync.aligned(1)
         _release(k, shape, emptied, before, lead & k.setp.ne.u32(step, 0))
         k.mov.u32(cursor.stage, out=before)
         rings.advance(k, ring, cursor)
     k.wgmma.wait_group.sync.aligned(0)
-    return sums
 
 
-def _issue(k: Kernel, shape: Narrow, sums: Sequence[Reg], a: Reg, b: Reg, always: Reg) -> None:
-    """The wgmmas of a K step."""
-    operand_a, operand_b = shape.loads
+def _multiply_registers(
+    k: Kernel, work: Work, a: Unaligned, sums: Sequence[Reg], emptied: Sequence[Reg], b: Reg,
+    always: Reg, thread: Reg,
+) -> None:  # fmt: skip
+    """What was read of a stage is multiplied before the next is read."""
+    shape, ring = work.shape, work.ring
+    lead = k.setp.eq.u32(thread & 31, 0)
+    reader = unaligned.reader(k, work, a, thread)
+    cursor = rings.emptier(k)
+    with k.loop(0, work.steps, name="main"):
+        rings.wait(k, rings.barrier(k, ring.full, cursor.stage), cursor.parity)
+        b_stage = b + k.cvt.u64.u32(cursor.stage * (shape.stage_bytes >> 4))
+        stage = k.mad.lo.u32(cursor.stage, shape.stage_bytes, work.shared)
+        read = unaligned.fragments(k, shape, reader, stage)
+        k.wgmma.fence.sync.aligned()
+        for line, part in product(range(shape.depth), range(4)):
+            for block in range(shape.rows // ROWS):
+                from_b = _b_part(shape, b_stage, line, part)
+                _wgmma(k, shape, sums, block, read[4 * line + part, block], from_b, always)
+        k.wgmma.commit_group.sync.aligned()
+        k.wgmma.wait_group.sync.aligned(0)
+        k.bar.warp.sync(0xFFFFFFFF)
+        _release(k, shape, emptied, cursor.stage, lead)
+        rings.advance(k, ring, cursor)
+
+
+def _b_part(shape: Narrow, stage: Reg, line: int, part: int) -> Reg:
+    """The descriptor of 16 elements of K of B."""
+    at: Reg = stage + (line * (shape.b_places[1] >> 4) + part * shape.loads[1].step)
+    return at
+
+
+def _wgmma(
+    k: Kernel, shape: Narrow, sums: Sequence[Reg], block: int, a: Any, b: Reg, always: Reg
+) -> None:
+    """64 rows of A, by a descriptor or in four registers of each thread, times B."""
     each = shape.sums * ROWS // shape.rows
-    transposed = int(shape.a_major == "mn"), int(shape.b_major == "mn")
-    k.wgmma.fence.sync.aligned()
-    for line, part in product(range(shape.depth), range(4)):
-        start = line * (shape.line_bytes >> 4)
-        b_part = b + (start + part * operand_b.step)
-        for block in range(shape.rows // ROWS):
-            a_part = a + (start + part * operand_a.step + block * (ROWS * LINE_BYTES >> 4))
-            own = tuple(sums[block * each : (block + 1) * each])
-            k.op(shape.instruction, own, a_part, b_part, always, 1, 1, *transposed)
-    k.wgmma.commit_group.sync.aligned()
+    own = tuple(sums[block * each : (block + 1) * each])
+    transposed = [int(shape.b_major == "mn")]
+    if not isinstance(a, tuple):
+        transposed.insert(0, int(shape.a_major == "mn"))
+    k.op(shape.instruction, own, a, b, always, 1, 1, *transposed)
 
 
 def _emptied(k: Kernel, work: Work) -> tuple[Reg, ...]:
@@ -259,7 +366,7 @@ def _stage(k: Kernel, shape: Narrow, sums: Sequence[Reg], staging: Reg, thread: 
     A thread of ``wgmma`` holds, of every 8 columns, columns 2t and 2t + 1 of rows g and g + 8,
     where its lane is 4g + t (:func:`ptx.layouts.wgmma_accumulator`).
     """
-    count, pitch = shape.warpgroups * WARPGROUP, shape.staging_pitch
+    count, pitch = shape.multipliers, shape.staging_pitch
     k.bar.sync(STAGED, count)
     lane, warp = thread & 31, thread >> 5
     row = k.mad.lo.u32(warp & 3, 16, lane >> 2)
@@ -289,7 +396,7 @@ def _write(k: Kernel, work: Work, target: Target, thread: Reg) -> None:
     """
     shape = work.shape
     sources = _sources(k, work)
-    threads = shape.warpgroups * WARPGROUP
+    threads = shape.multipliers
     together, vectors = threads * shape.parts, shape.tile_m * shape.tile_n // VECTOR
     first = k.mad.lo.u32(work.part, threads, thread)
     if vectors < together:

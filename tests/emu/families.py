@@ -26,6 +26,7 @@ from ptxgemm.tiling import Tiling
 from tests.gemm.test_pad import padded
 
 f4 = np.float32
+NARROW = Narrow(128, 16, 2, parts=2, peers=2)
 SMALL = Shape(32, 32, 8, 32, 32, 4, 8)
 
 
@@ -150,6 +151,11 @@ _FENCE = (
     "goes through barriers)"
 )
 
+_LANES = (
+    "it orders what all lanes read before one of them says so; the emulator's lanes meet at the "
+    "wgmma.wait_group before it"
+)
+
 FAMILIES: dict[str, Family] = {
     "simt": Family("sgemm", _whole),
     "split": Family(
@@ -177,7 +183,10 @@ FAMILIES: dict[str, Family] = {
     "cluster": Family(
         "wgmma", lambda: _hopper(264, 140, 200, Tiling(128, 128, stages=2, cluster=2))
     ),
-    "narrow": Family("narrow", lambda: _hopper(13, 135, 520, Narrow(128, 16, 2, parts=2, peers=2))),
+    "narrow": Family("narrow", lambda: _hopper(13, 136, 520, NARROW)),
+    "units": Family(
+        "narrow", lambda: _hopper(13, 135, 521, NARROW), {r"bar\.warp\.sync 4294967295;": _LANES}
+    ),
     "mma": Family("mma", lambda: _warps("mma", 70, 67, 216)),
     "wmma": Family("wmma", lambda: _warps("wmma", 70, 67, 216)),
     "pad": Family("pad", _pad, {r"@%p\d+ ld\.global\.nc\.u16 %b\d+, \[%sd\d+\];": _UNIT}),

@@ -25,6 +25,8 @@ KERNELS = {
     "1 column": Narrow(64, 8, 16, parts=2, c_major="m", width=4),
     "64 columns": Narrow(128, 64, 8, parts=4, peers=2, c_major="m", width=4),
     "rows": Narrow(128, 64, 4, 2, parts=2, peers=4, b_major="mn", scaled=True, out="f32"),
+    "units along K": Narrow(64, 8, 8, 2, parts=2, c_major="m", a_copy="units"),
+    "units along M": Narrow(128, 64, 4, a_major="mn", c_major="m", a_copy="units"),
     "few tiles": Narrow(256, 128, 4, parts=8, a_major="mn", c_major="m"),
 }
 
@@ -108,11 +110,42 @@ def test_small_products(
 def test_every_order_of_warps_gives_the_same(emulator: Any, order: Any) -> None:
     """Two parts of K and two peers that load B together, over more steps than stages."""
     emulator.backend.options = {"order": order}
-    check(emulator, 13, 100, 641, flips=FLIPS["NT"], tiling=Narrow(64, 16, 2, parts=2, peers=2))
+    check(emulator, 13, 100, 385, flips=FLIPS["NT"], tiling=Narrow(64, 16, 2, parts=2, peers=2))
+
+
+@pytest.mark.parametrize("layout", ["NN", "NT"])
+@pytest.mark.parametrize("depth", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_weights_of_any_pitch_are_multiplied_as_they_lie(
+    emulator: Any, layout: str, depth: int
+) -> None:
+    """Lines start everywhere in a unit; what lies around them is NaN, and is never multiplied."""
+    k, n = 131, 73
+    lines, length = (n, k) if layout == "NT" else (k, n)
+    random = np.random.default_rng(0)
+    for base, gap in ((1, 0), (7, 7)):
+        flat = np.full(base + lines * (length + gap), np.nan, ml_dtypes.bfloat16)
+        rows = flat[base:].reshape(lines, length + gap)[:, :length]
+        rows[...] = random.integers(-3, 4, rows.shape)
+        weights = rows.T if layout == "NT" else rows
+        a = random.integers(-3, 4, (3, 136)).astype(ml_dtypes.bfloat16)
+        held, left = emulator.array(flat), emulator.array(a)
+        c = emulator.empty((3, n), "float32", poison=True)
+        at, pitch = held.pointer + 2 * base, length + gap
+        strides = (1, pitch) if layout == "NT" else (pitch, 1)
+        plan = hopper.plan(
+            emulator,
+            Matrix.of(c, "f32"),
+            Matrix(left.pointer, 3, k, 136, 1, "bf16"),
+            Matrix(at, k, n, *strides, "bf16"),
+            tiling=Narrow(64, 8, 3, depth, parts=2),
+        )
+        assert (len(plan.launches), plan.workspace) == (1, ())
+        plan()
+        assert (c.numpy() == a[:, :k].astype("f4") @ weights.astype("f4")).all()
 
 
 def test_few_tiles(emulator: Any) -> None:
-    check(emulator, 129, 140, 136, tiling=Narrow(128, 128, 2, parts=2), out="f32")
+    check(emulator, 70, 136, 136, tiling=Narrow(128, 64, 2, parts=2), out="f32")
 
 
 def test_there_are_no_more_parts_than_steps(emulator: Any) -> None:
@@ -173,8 +206,10 @@ def test_the_main_loop_is_products_and_barriers(name: str) -> None:
     assert len(products) == 4 * shape.depth * shape.rows // 64
     assert {one.opcode for one in products} == {f"HGMMA.64x{shape.tile_n}x16.F32.BF16"}
     assert sum("gsb0" in operand for one in products for operand in one.operands) == 1
-    for slow in ("MEMBAR", "ERRBAR", "LDL", "STL", "BAR", "LDG", "LDS", "STS"):
+    for slow in ("MEMBAR", "ERRBAR", "LDL", "STL", "BAR", "LDG", "STS"):
         assert not main.has(slow), slow
+    words = 16 if shape.a_copy == "units" else 0  # two words, or two elements, for a register
+    assert main.count("LDS") == len(products) * words // 2
 
 
 @assembles
