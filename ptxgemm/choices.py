@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +104,7 @@ def best(device: Device, c: Matrix, a: Matrix, b: Matrix) -> Choice | None:
 
 
 @cache
+@lru_cache(maxsize=1024)
 def modelled(sm_count: int, product: Product) -> Choice | None:
     """The cheapest choice by the model, for the types that narrow products have; else None."""
     if product.a in ELEMENTS and product.b == product.a and product.out in OUTS:

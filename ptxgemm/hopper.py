@@ -186,10 +186,6 @@ def plan(
     scaled = (alpha, beta) != (1.0, 0.0)
     if tiling is None and accumulate == "native":
         tiling = choices.best(device, c, a, b)
-        if isinstance(tiling, Narrow) and addend is not None:
-            tiling = None
-    if isinstance(tiling, Narrow) and addend is not None:
-        raise ValueError("a narrow product adds beta times C itself")
     if addend is not None and c.along == "rows":
         addend = addend.transposed
     made, c, a, b = arranged(
@@ -205,10 +201,10 @@ def plan(
     if odd:
         padded = dict(zip(odd, before.pad(odd), strict=True))
         a, b = padded.get(a, a), padded.get(b, b)
+    scale = _scale(made, c, addend, alpha, beta) if scaled else {}
     if isinstance(made, Narrow):
-        launch = _narrow(device, made, c, a, b, alpha, beta, stream)
+        launch = _narrow(device, made, c, a, b, scale, stream)
     else:
-        scale = _scale(made, c, addend, alpha, beta) if scaled else {}
         launch = _product(device, made, c, a, b, scale, stream)
     return Plan(made, (*before.launches, launch), tuple(before.workspace))
 
@@ -270,17 +266,18 @@ def _turns(matrix: Matrix, along_k: str) -> bool:
 
 
 def _scale(
-    tiling: Tiling, c: Matrix, addend: Addend | None, alpha: float, beta: float
+    made: Tiling | Narrow, c: Matrix, addend: Addend | None, alpha: float, beta: float
 ) -> dict[str, Any]:
-    """The arguments of a scaled product."""
-    old = addend or Addend(c.address, c.lines[2], 1)
-    if c.columns > 1 and old.column_stride != 1:
+    """The arguments of a scaled product; the addend's rows are the lines of C."""
+    _, length, pitch = c.lines
+    old = addend or Addend(c.address, pitch, 1)
+    if length > 1 and old.column_stride != 1:
         raise ValueError(
             f"neighbours of the addend are {old.column_stride} elements apart where those of C "
             "touch"
         )
     number: type[int] | type[float] = float
-    if tiling.out == "s32":
+    if made.out == "s32":
         number = int
         if alpha != int(alpha) or beta != int(beta):
             raise ValueError(f"sums of s32 are multiplied by integers, not {alpha} and {beta}")
@@ -313,13 +310,13 @@ def _product(
 
 
 def _narrow(
-    device: Device, shape: Narrow, c: Matrix, a: Matrix, b: Matrix, alpha: float, beta: float,
+    device: Device, shape: Narrow, c: Matrix, a: Matrix, b: Matrix, scale: dict[str, Any],
     stream: Any,
 ) -> Callable[[], None]:  # fmt: skip
     return loaded(device, kernel, shape).prepare(
         shape.grid(c.rows, c.columns),
         shape.threads,
-        narrowing.arguments(device, shape, c, a, b, alpha, beta),
+        narrowing.arguments(device, shape, c, a, b) | scale,
         shared=shape.shared_bytes,
         stream=stream,
         early=True,

@@ -49,18 +49,15 @@ def _takes_vectors(c: Matrix) -> bool:
     return aligned and (count == 1 or pitch % VECTOR == 0)
 
 
-def arguments(
-    device: Device, shape: Narrow, c: Matrix, a: Matrix, b: Matrix, alpha: float, beta: float
-) -> dict[str, Any]:
-    """The kernel's, for a B that tensor copies take."""
+def arguments(device: Device, shape: Narrow, c: Matrix, a: Matrix, b: Matrix) -> dict[str, Any]:
+    """The kernel's, but for those of a scaled product, for a B that tensor copies take."""
     load_a, load_b = shape.loads
     own: dict[str, Any]
     if shape.a_copy == "tensor":
         own = {"a_map": device.tensor_map(a.map(ELEMENTS[a.element].map, load_a.box))}
     else:
         own = {"a": a.address, "a_pitch": a.lines[2]}
-    scale = {"alpha": alpha, "beta": beta} if shape.scaled else {}
     return own | {
         "b_map": device.tensor_map(b.map(ELEMENTS[b.element].map, load_b.box)),
         "m": c.rows, "n": c.columns, "depth": a.columns, "c": c.address, "pitch": c.lines[2],
-    } | scale  # fmt: skip
+    }  # fmt: skip

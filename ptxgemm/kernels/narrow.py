@@ -22,6 +22,7 @@ from ptxgemm.kernels import unaligned
 from ptxgemm.kernels.unaligned import Unaligned
 from ptxgemm.narrow import VECTOR, Narrow
 from ptxgemm.ring import Ring
+from ptxgemm.store import Scale
 from ptxgemm.tiling import LINE_BYTES, ROWS, WARPGROUP
 
 STAGED = 1
@@ -58,24 +59,26 @@ class Target:
     lines: Reg
     length: Reg
     pitch: Reg
-    alpha: Reg | None
-    beta: Reg | None
+    scale: Scale | None
 
 
 def gemm(shape: Narrow, name: str = "narrow_gemm") -> Kernel:
     """A kernel for C [m, n] = A [m, depth] B [depth, n], for a one-dimensional grid.
 
     ``a_map`` and ``b_map`` have the boxes of ``shape.loads``, swizzled by 128 bytes; an A that is
-    copied by units has its address and its pitch instead. Pitches are in elements. Launch
+    copied by units has its address and its pitch instead. Pitches are in elements. A scaled product
+    is ``alpha`` A B + ``beta`` times ``old``, whose lines, dense as C's are, are ``old_row`` bytes
+    apart, and which may be C itself; it is not read where beta is 0. Launch
     ``shape.grid(m, n)`` CTAs of ``shape.threads`` threads with ``shape.shared_bytes`` of dynamic
     shared memory; m and n are at least 1, and there are at least ``shape.parts`` K steps.
     """
     tensor = shape.a_copy == "tensor"
     parameters = {"a_map": "tensormap"} if tensor else {"a": "global.b16", "a_pitch": "u32"}
     parameters |= {"b_map": "tensormap", "m": "u32", "n": "u32", "depth": "u32"}
-    parameters |= {"c": f"global.b{8 * shape.out_bytes}", "pitch": "u32"}
+    c = f"global.b{8 * shape.out_bytes}"
+    parameters |= {"c": c, "pitch": "u32"}
     if shape.scaled:
-        parameters |= {"alpha": "f32", "beta": "f32"}
+        parameters |= {"alpha": "f32", "beta": "f32", "old": c, "old_row": "s64"}
     k = Kernel(name, **parameters)
     k.maxntid(shape.threads)
     if shape.cluster > 1:
@@ -83,9 +86,10 @@ def gemm(shape: Narrow, name: str = "narrow_gemm") -> Kernel:
     given: dict[str, Reg] = dict(zip(parameters, k.params(), strict=True))
     m, n = given["m"], given["n"]
     lines, length = (m, n) if shape.c_major == "n" else (n, m)
-    target = Target(
-        given["c"], lines, length, given["pitch"], given.get("alpha"), given.get("beta")
-    )
+    scale = None
+    if shape.scaled:
+        scale = Scale(*(given[one] for one in ("alpha", "beta", "old", "old_row")))
+    target = Target(given["c"], lines, length, given["pitch"], scale)
 
     shared = k.mov.u32(k.dynamic_shared("shared", align=8 * LINE_BYTES))
     thread = k.mov.u32(k.tid.x)
@@ -454,8 +458,10 @@ def _store(
     with k.when(k.setp.ge.u32(line, target.lines)):
         k.mov.s32(0, out=left)
     inside = [k.setp.gt.s32(left, place) for place in range(VECTOR)]
-    if target.alpha is not None and target.beta is not None:
-        _scale(k, shape, target, sums, at, inside)
+    if target.scale is not None:
+        first = k.add.s64(target.scale.old, k.mul.wide.u32(along, size))
+        old = k.mad.lo.s64(k.cvt.s64.u32(line), target.scale.row, first)
+        _scale(k, shape, target.scale, sums, old, inside)
     if shape.width == VECTOR:
         words = list(sums) if size == 4 else list(_packed(k, shape.out, sums))
         with k.when(inside[0]):
@@ -475,18 +481,18 @@ def _packed(k: Kernel, out: str, values: Sequence[Reg]) -> Iterator[Reg]:
 
 
 def _scale(
-    k: Kernel, shape: Narrow, target: Target, sums: Sequence[Reg], at: Reg, inside: Sequence[Reg]
+    k: Kernel, shape: Narrow, scale: Scale, sums: Sequence[Reg], at: Reg, inside: Sequence[Reg]
 ) -> None:
-    """alpha times the sums, plus beta times C; where beta is 0, C is not read."""
+    """alpha times the sums, plus beta times what is at `at`; where beta is 0, that is not read."""
     size = shape.out_bytes
     for value in sums:
-        k.mul.rn.f32(value, target.alpha, out=value)
+        k.mul.rn.f32(value, scale.alpha, out=value)
     old = k.mov.b16(0) if size == 2 else k.mov.f32(0.0)
     load = "ld.global.b16" if size == 2 else "ld.global.f32"
-    with k.branch(k.setp.neu.f32(target.beta, 0.0)):
+    with k.branch(k.setp.neu.f32(scale.beta, 0.0)):
         for place, value in enumerate(sums):
             with k.when(inside[place]):
                 k.op(load, Addr(at, place * size), out=old)
             wide = old if size == 4 else k.op(f"cvt.f32.{shape.out}", old)
             with k.when(inside[place]):
-                k.fma.rn.f32(target.beta, wide, value, out=value)
+                k.fma.rn.f32(scale.beta, wide, value, out=value)
