@@ -7,6 +7,8 @@ is launched in between does not run.
 from __future__ import annotations
 
 import time
+import weakref
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +79,10 @@ class EmulatedDevice:
         self.fault: EmulatorFault | None = None
         self.report: Any = None
         """What the last launch counted."""
+        self.uses: Counter[int] = Counter()
+        """How many loads of a module, by its id, have not been undone."""
+        self.retired: deque[Module] = deque()
+        """Modules of loads that nobody refers to; the collector puts them here, and no more."""
 
     def synchronize(self) -> None:
         fault, self.fault = self.fault, None
@@ -107,13 +113,28 @@ class EmulatedDevice:
         return EmulatedEvent(self)
 
     def load(self, module: Module) -> EmulatedModule:
+        self.reap()
         return EmulatedModule(self, module)
+
+    def reap(self) -> None:
+        """Undo the loads of retired modules; with the last one of a module its variables go."""
+        while self.retired:
+            module = self.retired.popleft()
+            self.uses[id(module)] -= 1
+            if not self.uses[id(module)]:
+                del self.uses[id(module)]
+                machine.unload(module, self.memory.flat)
 
 
 class EmulatedModule:
+    """A module on the emulator; unloaded when nobody refers to it, as on a GPU."""
+
     def __init__(self, device: EmulatedDevice, module: Module) -> None:
         self.device = device
         self.module = module
+        device.uses[id(module)] += 1
+        self._release = weakref.finalize(self, device.retired.append, module)
+        self._release.atexit = False
 
     def static_shared(self, name: str) -> int:
         """Bytes of shared memory that a kernel declares; variables of the module count for each
@@ -155,7 +176,8 @@ class EmulatedModule:
         return launch
 
     def unload(self) -> None:
-        return
+        self._release()
+        self.device.reap()
 
 
 class EmulatedStream:

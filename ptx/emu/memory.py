@@ -12,6 +12,7 @@ copy, 4 part of an mbarrier, 5 holds a value that an asynchronous copy still rea
 from __future__ import annotations
 
 import bisect
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -31,6 +32,8 @@ WINDOW_BYTES = 1 << 32
 RANK_SHIFT = 24
 GUARD_BYTES = 4096
 """At least so much lies unused after each global allocation."""
+FREES_KEPT = 1024
+"""So many freed allocations are told apart."""
 
 EMPTY, VALID, IN_FLIGHT, OBJECT, LENT = 0, 1, 2, 4, 5
 """States: readable ones have bit 0, what must not be stored to has one of the others."""
@@ -188,6 +191,8 @@ class Memory:
         self._next = GLOBAL_BASE
         self._bases: list[int] = []
         self._regions: list[Region] = []
+        self._freed: deque[int] = deque()
+        """The addresses of the allocations freed last, each remembered by itself."""
 
     def allocate(
         self, nbytes: int, align: int = 256, name: str = "allocation", read_only: bool = False
@@ -195,6 +200,8 @@ class Memory:
         """Reserve `nbytes` and return their address, a multiple of `align`."""
         if nbytes < 0:
             raise ValueError(f"cannot allocate {nbytes} bytes")
+        while len(self._freed) > FREES_KEPT:
+            self._forget(self._freed.popleft())
         base = -(-self._next // align) * align
         region = Region(base, nbytes, name, read_only=read_only)
         self._next = base + nbytes + GUARD_BYTES
@@ -203,15 +210,34 @@ class Memory:
         return base
 
     def free(self, address: int) -> None:
-        """Give an allocation back; its address stays known, so that a late access is named."""
+        """Give an allocation back; its address stays known, so that a late access is named.
+
+        Of those freed before the latest ``FREES_KEPT`` only the stretch is known.
+        """
         region = self._at(address)
         if region is None or region.base != address:
             raise ValueError(f"{address:#x} is the start of no allocation")
         if region.freed:
             raise ValueError(f"{region} was freed before")
         region.freed = True
-        region.data = region.state = np.zeros(0, np.uint8)
+        region.data = region.state = _NO_BYTES
         region._views.clear()
+        # The collector may free in the middle of a search: lists change in allocate alone.
+        self._freed.append(address)
+
+    def _forget(self, address: int) -> None:
+        """Make one stretch of a freed allocation and the forgotten ones beside it."""
+        at = bisect.bisect_left(self._bases, address)
+        first, last = at, at + 1
+        while first and self._regions[first - 1].name == _FORGOTTEN:
+            first -= 1
+        while last < len(self._regions) and self._regions[last].name == _FORGOTTEN:
+            last += 1
+        end = self._regions[last - 1].base + self._regions[last - 1].size
+        stretch = Region(self._bases[first], 0, _FORGOTTEN)
+        stretch.size, stretch.freed = end - stretch.base, True
+        self._bases[first:last] = [stretch.base]
+        self._regions[first:last] = [stretch]
 
     def read(self, address: int, nbytes: int) -> Array:
         """A copy of `nbytes` bytes, written or not, as the driver's copy to the host."""
@@ -292,3 +318,5 @@ class Memory:
 
 
 _EVERYONE: Array = np.zeros(0, np.intp)
+_NO_BYTES: Array = np.zeros(0, np.uint8)
+_FORGOTTEN = "allocations of earlier"

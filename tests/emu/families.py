@@ -187,7 +187,11 @@ FAMILIES: dict[str, Family] = {
     "units": Family(
         "narrow", lambda: _hopper(13, 135, 521, NARROW), {r"bar\.warp\.sync 4294967295;": _LANES}
     ),
-    "mma": Family("mma", lambda: _warps("mma", 70, 67, 216)),
-    "wmma": Family("wmma", lambda: _warps("wmma", 70, 67, 216)),
+    "mma": Family(
+        "mma", _all(lambda: _warps("mma", 70, 72, 216), lambda: _warps("mma", 70, 72, 40))
+    ),
+    "wmma": Family(
+        "wmma", _all(lambda: _warps("wmma", 70, 67, 216), lambda: _warps("wmma", 70, 67, 40))
+    ),
     "pad": Family("pad", _pad, {r"@%p\d+ ld\.global\.nc\.u16 %b\d+, \[%sd\d+\];": _UNIT}),
 }
