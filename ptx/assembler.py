@@ -18,6 +18,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -237,7 +238,15 @@ def assemble(
     tool = toolchain.find_tool("ptxas", ptxas)
     target = _target(target, text, tool, file)
     options = ("-v", "-lineinfo", f"-O{optimize}", *flags)
-    data, log, cached = _image(text, target, tool, options, cache, places)
+    try:
+        data, log, cached = _image(text, target, tool, options, cache, places)
+    except AssemblerError as error:
+        if source is None and not any(one.place for one in error.diagnostics):
+            with suppress(PtxError):
+                source = _parsed(text, file)
+            if source is not None:
+                _refuse_target(source, target)
+        raise
     _refuse_lost_performance(log, text, places, tuple(allow))
     if isinstance(module, str):
         places = places_of(module, file)
@@ -308,6 +317,12 @@ def _refuse_bytes(text: str, places: tuple[Place | None, ...]) -> None:
         + (f"\n  {source}" if source else ""),
         place and place._replace(column=column if place.file.endswith(("ptx>", ".ptx")) else 0),
     )
+
+
+def _parsed(text: str, file: str) -> Module:
+    from ptx.text import parse
+
+    return parse(text, file)
 
 
 def _refuse_target(module: Module, target: str | None) -> None:

@@ -21,11 +21,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ptx import checker, isa, parameters
+from ptx.blocks import Block, block, refuse_unopened
 from ptx.conversion import show
 from ptx.emission import PREFIXES, Emitter, Op, attribute, outside, place_of, word
 from ptx.errors import Place, PtxError
@@ -87,6 +87,8 @@ class Kernel:
         self._names: set[str] = {self.name, *params}
         self._elses: list[Label] = []
         """The labels that branches have ended with."""
+        self.unopened: dict[int, Block[Any]] = {}
+        """The blocks whose ``with`` is still to come."""
 
     # ------------------------------------------------------------ instructions
 
@@ -115,7 +117,7 @@ class Kernel:
 
     # ------------------------------------------------------------ guards, branches, labels
 
-    @contextmanager
+    @block
     def when(self, predicate: Reg | Not) -> Iterator[None]:
         """Guard every instruction of the block with ``@predicate``; ``~p`` guards with ``@!p``.
 
@@ -136,7 +138,7 @@ class Kernel:
         finally:
             self._emitter.guard = None
 
-    @contextmanager
+    @block
     def branch(self, predicate: Reg | Not) -> Iterator[None]:
         """Run the block where `predicate` holds, by real control flow.
 
@@ -148,11 +150,13 @@ class Kernel:
         target = Label(self._unique("else"), self._emitter.here())
         with self.when(~predicate):
             self._jump(target)
-        yield
-        self._elses.append(target)
-        self._emitter.body.append(target)
+        try:
+            yield
+        finally:
+            self._elses.append(target)
+            self._emitter.body.append(target)
 
-    @contextmanager
+    @block
     def otherwise(self) -> Iterator[None]:
         """The other arm of the ``k.branch`` that ended just before.
 
@@ -167,10 +171,12 @@ class Kernel:
         end = Label(self._unique("end"), place)
         self._jump(end)
         self._emitter.body.append(last)
-        yield
-        self._emitter.body.append(end)
+        try:
+            yield
+        finally:
+            self._emitter.body.append(end)
 
-    @contextmanager
+    @block
     def loop(
         self,
         start: Any,
@@ -198,19 +204,20 @@ class Kernel:
             type = registers[0].type if registers else ("u32" if step > 0 else "s32")
         type = counted(type)
         refuse_endless(start, stop, step, type, place)
-        frame = sys._getframe(2)
+        frame = outside(sys._getframe(1))
         counter: Reg = self._emitter.emit(f"mov.{type}", (start,), None, frame)
         label = Label(self._unique(name), place)
         self._emitter.body.append(label)
         if not unroll:
             self._emitter.body.append(Pragma("nounroll"))
-        yield counter
-        self._emitter.emit(f"add.{type}", (counter, step), counter, frame)
-        comparison = "lt" if step > 0 else "gt"
-        again: Reg = self._emitter.emit(f"setp.{comparison}.{type}", (counter, stop), None, frame)
-        self._emitter.guard = again
-        self._emitter.emit("bra", (label,), None, frame)
-        self._emitter.guard = None
+        try:
+            yield counter
+        finally:
+            self._emitter.emit(f"add.{type}", (counter, step), counter, frame)
+            test = f"setp.{'lt' if step > 0 else 'gt'}.{type}"
+            self._emitter.guard = self._emitter.emit(test, (counter, stop), None, frame)
+            self._emitter.emit("bra", (label,), None, frame)
+            self._emitter.guard = None
 
     def label(self, name: str) -> Label:
         """Place a label here and return it, to branch back to."""
@@ -429,6 +436,7 @@ class Kernel:
 
     def function(self) -> Function:
         """The kernel as it stands, unchecked."""
+        refuse_unopened(self)
         declared = [
             Registers(type, PREFIXES[type], count + 1)
             for type, count in self._emitter.counts.items()
@@ -447,6 +455,10 @@ class Kernel:
         function = self.function()
         checker.require_sound(function, self._externals)
         return (*self._externals, function)
+
+    def unchecked(self) -> tuple[Item, ...]:
+        """The same as it stands, for ``ptx.check``, which tells every mistake and raises none."""
+        return (*self._externals, self.function())
 
     def __str__(self) -> str:
         return str(Module(self))

@@ -10,11 +10,12 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from ptx import collector, targets
 from ptx.declared import spell
 from ptx.errors import Place, PtxError, TextPlace
-from ptx.ir import Function, Module, Variable
+from ptx.ir import Function, Item, Module, Variable
 from ptx.requirements import Need, Requirements, requirements
 from ptx.rules import RULES, ModuleView, View
 from ptx.rules.rule import Finding
@@ -63,10 +64,16 @@ class Diagnostic:
         return f"{where}{self.severity}: {self.message} [{self.name}]"
 
 
+class Draft(Protocol):
+    """What can be checked before it is a module: a kernel under construction."""
+
+    def unchecked(self) -> tuple[Item, ...]: ...
+
+
 def check(
-    module: Module | str, target: str | None = None, *, file: str = "<ptx>"
+    module: Module | Draft | str, target: str | None = None, *, file: str = "<ptx>"
 ) -> list[Diagnostic]:
-    """Everything that is wrong with a module or a text, in the order of its lines.
+    """Everything that is wrong with a module, a kernel or a text, in the order of its lines.
 
     `target`, as ``"sm_90a"``, is checked beside the one that the module states. A text that
     cannot be parsed gives findings of the rule ``syntax``; `file` is its name in places.
@@ -82,7 +89,8 @@ def check(
         found = _with_errors(judged, errors, lines)
         found = [diagnostic for diagnostic in found if not _silenced(diagnostic, lines)]
     else:
-        found = _check_module(module, target, ())
+        made = module if isinstance(module, Module) else Module(*module.unchecked())
+        found = _check_module(made, target, ())
     return sorted(dict.fromkeys(found), key=lambda d: (d.line, d.column))
 
 

@@ -21,7 +21,7 @@ from ptx.arguments import ArgumentBlock, Arguments
 from ptx.arrays import Array, Memory, Storage, refuse_objects
 from ptx.assembler import Cubin, KernelInfo, assemble
 from ptx.errors import ArgumentTypeError, ArgumentValueError, LaunchError, Place, PtxError
-from ptx.geometry import Extent, Geometry, Limits, Packed, geometry
+from ptx.geometry import Extent, Geometry, Limits, Packed, geometry, kinds
 from ptx.ir import Function, Module, Parameter
 from ptx.requirements import requirements
 from ptx.tensormap import TensorMap
@@ -482,11 +482,12 @@ class LoadedKernel:
         integer handle, or another library's; None is the default stream. Arguments and shape are
         checked before anything runs.
         """
+        key = (grid, block, shared, cluster, stream, kinds(grid, block, shared, cluster))
         with self.loaded.lock:
             try:
-                go = self._bound[grid, block, shared, cluster, stream]
+                go = self._bound[key]
             except (KeyError, TypeError):
-                go = self._bind(grid, block, shared, cluster, stream)
+                go = self._bind(key)
             if self.loaded.closed:
                 raise LaunchError(f"the module of {self.name} has been unloaded")
             self._block.write(args)
@@ -522,15 +523,13 @@ class LoadedKernel:
             directives=self._directives, static_shared=self._static_shared,
         )  # fmt: skip
 
-    def _bind(
-        self, grid: Extent, block: Extent, shared: int, cluster: Extent | None, stream: Any
-    ) -> Callable[[], None]:
-        shape = self._geometry(grid, block, shared, cluster)
-        go = self.loaded.image.bind(self.name, shape, self._block, stream)
+    def _bind(self, key: tuple[Any, ...]) -> Callable[[], None]:
+        *shape, stream, _ = key
+        go = self.loaded.image.bind(self.name, self._geometry(*shape), self._block, stream)
         if len(self._bound) >= BOUND_LAUNCHES:
             self._bound.clear()
         try:
-            self._bound[grid, block, shared, cluster, stream] = go
+            self._bound[key] = go
         except TypeError:
             # A list is no key; such a launch is checked each time.
             pass

@@ -110,6 +110,11 @@ def geometry(
     return Geometry(grids, blocks, int(shared), clusters)
 
 
+def kinds(*given: Any) -> tuple[object, ...]:
+    """The types of what a launch is given: 1.0 and True equal 1 as keys, and are no extents."""
+    return tuple([tuple(map(type, one)) if type(one) is tuple else type(one) for one in given])
+
+
 def _by(extent: tuple[int, ...]) -> str:
     return " x ".join(map(str, extent))
 

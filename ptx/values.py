@@ -118,6 +118,27 @@ class Reg:
             return Not(self)
         return self._operate("~", self, None)
 
+    def _spell_out(self, *other: Any) -> Any:
+        if self.type == "pred":
+            self._refuse(None)
+        raise PtxError(
+            f"{self.name} takes the operators + - * << >> & ^ | and ~; division, remainder and "
+            f"negation are spelled out, as k.div.{self.type}(a, b), k.rem and k.neg",
+            self._place(),
+        )
+
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _spell_out
+    __pow__ = __neg__ = __abs__ = _spell_out
+
+    def _refuse_parts(self, *index: Any) -> Any:
+        raise PtxError(
+            f"{self.name} is one register, without parts: memory is read by k.ld at an address, "
+            f"as {self.name} + 4, and vectors are tuples of registers",
+            self._place(),
+        )
+
+    __getitem__ = __iter__ = _refuse_parts
+
     def __bool__(self) -> bool:
         raise PtxError(
             f"{self.name} has no value while the kernel is built: a Python `if`, `while`, `and` "
@@ -182,13 +203,20 @@ class Special:
         return hash(self.name)
 
     def __bool__(self) -> bool:
-        return self._refuse()
+        return bool(self._refuse())
 
-    def _refuse(self) -> bool:
+    def _refuse(self, *other: Any) -> Any:
         raise PtxError(
             f"{self.name} has no value while the kernel is built: k.mov brings it into a register, "
             "k.setp compares it"
         )
+
+    def _operate(self, other: Any) -> Any:
+        # A register beside it knows the author's line.
+        return NotImplemented if isinstance(other, Reg) else self._refuse()
+
+    __add__ = __sub__ = __mul__ = __lshift__ = __rshift__ = __and__ = __or__ = __xor__ = _operate
+    __lt__ = __le__ = __gt__ = __ge__ = __floordiv__ = __mod__ = _operate
 
     def __str__(self) -> str:
         return self.name

@@ -206,6 +206,17 @@ def test_a_target_that_lacks_an_instruction_is_told_at_its_line(stated: str | No
     assert raised.value.place == (__file__, line, 0)
 
 
+@pytest.mark.parametrize(("stated", "asked"), [("sm_90a", "sm_80"), ("sm_80", "sm_80")])
+def test_text_that_a_target_does_not_offer_is_told_at_its_line(stated: str, asked: str) -> None:
+    text = (
+        f".version 8.0\n.target {stated}\n.entry k()\n{{\n\twgmma.fence.sync.aligned;\nret;\n}}\n"
+    )
+    with pytest.raises(ptx.PtxError, match=r"wgmma\.fence") as raised:
+        assemble(text, asked, file="a.ptx")
+    assert raised.value.place is not None
+    assert (raised.value.place.file, raised.value.place.line) == ("a.ptx", 5)
+
+
 def test_words_are_no_str() -> None:
     for wrong in ({"flags": "-O0"}, {"allow": "C7517"}):
         with pytest.raises(ptx.PtxError, match=r"is a sequence of words, as \('"):

@@ -229,6 +229,26 @@ def test_launching_by_name_and_in_order(fake: FakeDriver, no_ptxas: None) -> Non
     assert parameters(fake) == (7, 0.5, x.pointer, 5)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [{"grid": 1.0}, {"grid": True}, {"block": (32.0, 1)}, {"shared": 0.0}, {"cluster": True}],
+    ids=str,
+)
+def test_what_equals_an_extent_is_none(
+    fake: FakeDriver, no_ptxas: None, changed: dict[str, Any]
+) -> None:
+    """Whether or not a launch of the same extents went before."""
+    where = ptx.device("cuda:0")
+    x = where.array(np.ones(8, "f4"))
+    axpy = where.load(AXPY)["axpy"]
+    shape = {"grid": 1, "block": (32, 1), "shared": 0, "cluster": 1}
+    axpy.launch(**shape, args=(8, 2.0, x, x))
+    launched = len(fake.launches)
+    with pytest.raises(ArgumentTypeError):
+        axpy.launch(**shape | changed, args=(8, 2.0, x, x))
+    assert len(fake.launches) == launched
+
+
 def test_a_repeated_launch_calls_the_driver_twice(fake: FakeDriver, no_ptxas: None) -> None:
     axpy = ptx.device("cuda:0").load(AXPY)["axpy"]
     axpy.launch(4, 256, [1, 2.0, 0, 0])

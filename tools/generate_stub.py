@@ -155,7 +155,11 @@ def _methods(tree: ast.Module) -> list[str]:
             continue
         if method.name.startswith("_") and method.name not in ("__init__", "__str__"):
             continue
-        lines += [f"    @{ast.unparse(d)}" for d in method.decorator_list]
+        # To a type checker a block is a context manager like others.
+        decorators = [
+            ast.unparse(d).replace("block", "contextmanager") for d in method.decorator_list
+        ]
+        lines += [f"    @{decorator}" for decorator in decorators]
         returns = ast.unparse(method.returns) if method.returns else "Any"
         lines.append(f"    def {method.name}({ast.unparse(method.args)}) -> {returns}: ...")
     return lines

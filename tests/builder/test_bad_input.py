@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import re
 from collections.abc import Callable
@@ -42,6 +43,12 @@ def error_of(mistake: Callable[[Author], object]) -> PtxError:
 MISTAKES = [
     ("wrong register type", lambda a: a.k.add.s32(a.i, a.f),
      r"add\.s32 %s1 \(\.s32\), %f1 \(\.f32\)\n  operand b: expected \.s32, got %f1 \(\.f32\)"),
+    ("a quotient", lambda a: a.n // 2, r"%r1 takes the operators .* k\.div\.u32\(a, b\)"),
+    ("a remainder", lambda a: 7 % a.n, r"%r1 takes the operators"),
+    ("a negation", lambda a: -a.f, r"spelled out, as k\.div\.f32"),
+    ("a remainder of predicates", lambda a: a.p % a.p, r"predicates are combined by"),
+    ("an index", lambda a: a.x[3], r"%bd2 is one register, without parts: .* as %bd2 \+ 4"),
+    ("one result for two", lambda a: [*a.p], r"%p1 is one register"),
     ("misspelt opcode", lambda a: a.k.fmaa.rn.f32(a.f, a.f, a.f),
      r"no instruction is named fmaa; near: fma"),
     ("misspelt modifier", lambda a: a.k.ld.globl.f32(a.x), r"did you mean \.global\?"),
@@ -204,6 +211,73 @@ def test_undefined_label_is_found_when_built() -> None:
         ptx.Module(k)
     assert raised.value.place is not None
     assert raised.value.place.line == line
+
+
+@pytest.mark.parametrize("what", ["when", "branch", "loop", "otherwise"])
+def test_a_forgotten_with_is_found_when_built(what: str) -> None:
+    author = Author()
+    k = author.k
+    if what == "otherwise":
+        with k.branch(author.p):
+            pass
+    made = {"when": (author.p,), "branch": (author.p,), "loop": (0, 4), "otherwise": ()}
+    getattr(k, what)(*made[what])
+    line = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
+    k.ret()
+    with pytest.raises(
+        PtxError, match=rf"k\.{what}\(\.\.\.\) does nothing without `with`"
+    ) as raised:
+        ptx.Module(k)
+    assert raised.value.place is not None
+    assert (raised.value.place.file, raised.value.place.line) == (__file__, line)
+
+
+def test_a_block_may_be_entered_later() -> None:
+    author = Author()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(author.k.when(author.p))
+        author.k.st.global_.f32(author.x, author.f)
+    author.k.ret()
+    assert str(ptx.Module(author.k)).count("@%p1 st.global.f32") == 1
+
+
+@pytest.mark.parametrize("what", ["branch", "loop", "otherwise"])
+def test_a_block_left_by_an_exception_is_closed(what: str) -> None:
+    """What was emitted in it stays, as if the block ended there."""
+
+    def built(fails: bool) -> str:
+        author = Author()
+        k = author.k
+        if what == "otherwise":
+            with k.branch(author.p):
+                k.bar.sync(0)
+        block = {
+            "branch": lambda: k.branch(author.p),
+            "loop": lambda: k.loop(0, 4),
+            "otherwise": k.otherwise,
+        }[what]()
+        with contextlib.suppress(ZeroDivisionError), block:
+            k.st.global_.f32(author.x, author.f)
+            1 / (not fails)
+        k.ret()
+        return str(ptx.Module(k))
+
+    assert built(fails=True) == built(fails=False)
+
+
+def test_a_kernel_is_checked_as_it_stands() -> None:
+    """All that is wrong with it is told, and nothing raised."""
+    k = Kernel("test")
+    k.add.rn.f32(k.reg("f32"), 1.0)
+    told = ptx.check(k)
+    assert {(d.name, d.severity) for d in told} == {
+        ("unset-register", "error"),
+        ("no-return", "error"),
+    }
+    assert {d.file for d in told} == {__file__}
+    k = Kernel("test")
+    k.ret()
+    assert ptx.check(k, "sm_80") == []
 
 
 def test_falling_off_the_end_is_found_when_built() -> None:
