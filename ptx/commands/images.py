@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 import importlib.util
 import os
@@ -13,10 +14,18 @@ from types import ModuleType
 from typing import Any
 
 from ptx.assembler import Cubin, assemble
+from ptx.builder import Kernel
 from ptx.commands import read, text_of
 from ptx.errors import PtxError
+from ptx.ir import Module
 
 _NAMED = re.compile(r"(?P<module>[A-Za-z_][\w.]*|.+?\.py):(?P<call>[A-Za-z_][\w.]*(?:\(.*\))?)")
+ASSEMBLED = Kernel | Module | str
+"""What is assembled."""
+
+LEADS = ("kernel", "loaded", "cubin", "module")
+"""Attributes, followed in this order: a plan's kernel, what is loaded, its image, its PTX."""
+
 _FATBIN = b"\x50\xed\x55\xba"
 
 
@@ -25,9 +34,9 @@ def image(source: str, target: str | None = None) -> Cubin:
 
     A file or ``-`` holds a cubin or PTX text; ``module:function(args)`` and
     ``file.py:function(args)`` name what a function returns: a kernel, a module, PTX text, a cubin,
-    or anything that has one of them as its ``cubin``, ``kernel`` or ``loaded``. PTX and kernels are
-    assembled for `target`, or for their own. Raises :class:`ptx.PtxError`, and OSError for a file
-    that cannot be read.
+    or what leads to one by the attributes :data:`LEADS`, as a plan of ptxgemm does. PTX and kernels
+    are assembled for `target`, or for their own. Raises :class:`ptx.PtxError`, and OSError for a
+    file that cannot be read.
     """
     named = _NAMED.fullmatch(source)
     if named and not Path(source).exists():
@@ -50,11 +59,13 @@ def _for(cubin: Cubin, source: str, target: str | None) -> Cubin:
 
 
 def _assembled(made: Any, source: str, target: str | None) -> Cubin:
-    for name in ("loaded", "cubin"):
-        made = getattr(made, name, made)
+    for name in LEADS:
+        if not isinstance(made, ASSEMBLED | Cubin):
+            found = getattr(made, name, None)
+            made = made if found is None else found
     if isinstance(made, Cubin):
         return _for(made, source, target)
-    if not isinstance(made, str) and not hasattr(made, "items"):
+    if not isinstance(made, ASSEMBLED):
         raise PtxError(
             f"{source} is of type {type(made).__name__}; expected a ptx.Kernel, a ptx.Module, "
             "PTX text or a ptx.Cubin"
@@ -70,12 +81,12 @@ def _called(name: str, call: str) -> Any:
     except SyntaxError as error:
         raise PtxError(f"{call!r} is no call: {error.msg}") from None
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    known = vars(module) | vars(importlib.import_module("builtins"))
-    if missing := sorted(names - set(known)):
+    known = {one: getattr(module, one) for one in names if hasattr(module, one)}
+    if missing := sorted(names - set(known) - set(vars(builtins))):
         raise PtxError(f"{name} has no {missing[0]}")
-    made = eval(compile(tree, f"<{name}:{call}>", "eval"), vars(module))
+    made = eval(compile(tree, f"<{name}:{call}>", "eval"), known)
     is_name = not isinstance(tree.body, ast.Call)
-    return made() if is_name and callable(made) and not hasattr(made, "items") else made
+    return made() if is_name and callable(made) and not isinstance(made, ASSEMBLED) else made
 
 
 def _module(name: str) -> ModuleType:

@@ -2,8 +2,8 @@
 
 WHAT is one of
   FILE.ptx, FILE.cubin       PTX text, or a cubin; - is standard input
-  module:function(args)      a kernel, module, PTX or cubin that this Python call returns; the
-  FILE.py:function(args)     arguments may use the module's own names
+  module:function(args)      a kernel, module, PTX, cubin or plan that this Python call returns;
+  FILE.py:function(args)     its arguments may use the module's own names
 
 No GPU is needed. PTX and kernels are assembled by ptxas for --target, which may be any that it
 knows; a cubin is shown for the target that it has.
@@ -76,7 +76,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="control codes beside the instructions (default: they are shown)",
     )
-    other = parser.add_argument_group("instead of text").add_mutually_exclusive_group()
+    other = parser.add_argument_group("instead of the text").add_mutually_exclusive_group()
     other.add_argument("--json", action="store_true", help="all of it, as JSON")
     other.add_argument(
         "--html", metavar="FILE", type=Path, help="write a page that draws each loop as a picture"
@@ -160,7 +160,7 @@ def _print(found: Sass, options: argparse.Namespace) -> None:
 
     print(found.header())
     for kernel in found.kernels.values():
-        needed = report.needs(kernel, found.cubin.target, options.threads, options.shared)
+        needed = report.needs(found, kernel, options.threads, options.shared)
         print(f"\n{needed}\n\n{report.summary(kernel)}")
         if options.summary:
             continue
@@ -212,7 +212,7 @@ def _diff(options: argparse.Namespace) -> int:
         _write(options.html, page.of_difference(left, right))
         return 0
     for label, source, (found, kernel) in zip(("left ", "right"), options.diff, sides, strict=True):
-        needed = needs(kernel, found.cubin.target, options.threads, options.shared)
+        needed = needs(found, kernel, options.threads, options.shared)
         print(f"{label}  {source}\n       {found.cubin.target}, sha256 {found.cubin.sha256}")
         print("\n".join(f"       {line}" for line in needed.splitlines()))
     print(f"\n{table(difference.numbers(left[1], right[1]))}")

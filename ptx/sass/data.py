@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ptx.occupancy import occupancy
 from ptx.sass.difference import compare
 from ptx.sass.instruction import Instruction
 from ptx.sass.region import Region, Sass
+from ptx.sass.report import occupancy_of
 from ptx.sass.statistics import statistics
 from ptx.scheduling import NONE
 
@@ -32,13 +32,7 @@ def _kernel(kernel: Region, target: str, threads: int | None, shared_bytes: int)
     info = kernel.info
     assert info
     known = threads or info.threads
-    found = known and occupancy(
-        target,
-        threads=known,
-        registers=info.registers,
-        shared_bytes=info.shared_bytes + shared_bytes,
-        barriers=info.barriers or 0,
-    )
+    found = occupancy_of(info, target, known, shared_bytes) if known else None
     return {
         "name": kernel.name,
         "needs": asdict(info),

@@ -33,7 +33,7 @@ def of_sass(sass: Sass, threads: int | None = None, shared_bytes: int = 0) -> st
     names = ", ".join(sass.kernels)
     parts = [f"<h1>{escape(names)}</h1>", f"<pre>{escape(sass.header())}</pre>"]
     for kernel in sass.kernels.values():
-        told = needs(kernel, sass.cubin.target, threads, shared_bytes)
+        told = needs(sass, kernel, threads, shared_bytes)
         parts.append(f"<h2>{escape(kernel.name)}</h2><pre>{escape(told)}</pre>")
         parts += [_table(rows) for rows in tables(kernel)]
         parts += _pictures(kernel, kernel.name)
@@ -47,7 +47,7 @@ def of_difference(left: tuple[Sass, Region], right: tuple[Sass, Region]) -> str:
     title = f"{kernels[0].name} and {kernels[1].name}"
     parts = [f"<h1>{escape(title)}</h1>"]
     for sass, kernel in (left, right):
-        told = f"{sass.header()}\n{needs(kernel, sass.cubin.target)}"
+        told = f"{sass.header()}\n{needs(sass, kernel)}"
         parts.append(f"<pre>{escape(told)}</pre>")
     parts.append(_table(difference.numbers(*kernels)))
     for side, kernel in zip(("left", "right"), kernels, strict=True):

@@ -7,6 +7,7 @@ pipe or a file, and where ``NO_COLOR`` is set.
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -15,10 +16,10 @@ from termcolor import colored
 
 from ptx.assembler import KernelInfo
 from ptx.errors import Place
-from ptx.occupancy import occupancy
+from ptx.occupancy import Occupancy, occupancy
 from ptx.sass.instruction import Instruction
 from ptx.sass.opcodes import BRANCHES, GROUPS, OTHER, group_of
-from ptx.sass.region import Region
+from ptx.sass.region import Region, Sass
 from ptx.sass.statistics import Statistics, statistics
 
 COLOURS = {
@@ -34,24 +35,28 @@ USUAL_THREADS = (128, 256, 512, 1024)
 # ---------------------------------------------------------------- what a kernel needs
 
 
-def needs(kernel: Region, target: str, threads: int | None = None, shared_bytes: int = 0) -> str:
-    """Registers, spills, stack, shared memory and occupancy.
+_DYNAMIC = re.compile(r"\.extern\s+\.shared\b")
+
+
+def needs(sass: Sass, kernel: Region, threads: int | None = None, shared_bytes: int = 0) -> str:
+    """Registers, spills, stack, shared memory and occupancy of one of its kernels.
 
     `threads` a CTA and `shared_bytes`, of dynamic shared memory, are of the launch; without
     `threads`, it is what the kernel declares.
     """
     info = kernel.info
-    if info is None:
-        return kernel.name
+    assert info, "a kernel, not a loop"
     spills = "spills unknown (only the log of ptxas tells them)"
     if info.spill_stores is not None:
         spills = f"spills {info.spill_stores} bytes stored, {info.spill_loads} loaded"
     dynamic = f" and {shared_bytes} dynamic" if shared_bytes else ""
+    if not shared_bytes and _DYNAMIC.search(sass.cubin.text):
+        dynamic = ", without what a launch adds (--shared BYTES)"
     head = (
         f"{kernel.name}: {info.registers} registers, {spills}, stack {info.local_bytes} bytes, "
         f"shared {info.shared_bytes} bytes{dynamic}"
     )
-    return "\n".join([head, *_occupancy(info, target, threads, shared_bytes)])
+    return "\n".join([head, *_occupancy(info, sass.cubin.target, threads, shared_bytes)])
 
 
 def _occupancy(
@@ -59,17 +64,24 @@ def _occupancy(
 ) -> Iterator[str]:
     known = threads or info.threads
     for each in (known,) if known else USUAL_THREADS:
-        found = occupancy(
-            target,
-            threads=each,
-            registers=info.registers,
-            shared_bytes=info.shared_bytes + shared_bytes,
-            barriers=info.barriers or 0,
-        )
+        found = occupancy_of(info, target, each, shared_bytes)
         if found is None:
             yield f"occupancy on {target}: its limits are not known here"
             return
         yield f"occupancy on {target}, {found}"
+
+
+def occupancy_of(
+    info: KernelInfo, target: str, threads: int, shared_bytes: int = 0
+) -> Occupancy | None:
+    """Of a kernel, with so many bytes of dynamic shared memory."""
+    return occupancy(
+        target,
+        threads=threads,
+        registers=info.registers,
+        shared_bytes=info.shared_bytes + shared_bytes,
+        barriers=info.barriers or 0,
+    )
 
 
 # ---------------------------------------------------------------- tables

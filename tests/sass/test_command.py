@@ -86,6 +86,9 @@ def test_a_call_of_python(folder: Path) -> None:
         "def text(): return str(ptx.Module(build('as_text')))\n"
         "def cubin(): return ptx.assemble(build('as_cubin'), 'sm_80')\n"
         "class Plan: loaded = type('Loaded', (), {'cubin': cubin()})\n"
+        "def __getattr__(name):\n"
+        "    if name != 'lazy': raise AttributeError(name)\n"
+        "    return build\n"
         "kernel = build('made')\n"
     )
     for call, name in (
@@ -96,11 +99,19 @@ def test_a_call_of_python(folder: Path) -> None:
         ("text()", "as_text"),
         ("cubin()", "as_cubin"),
         ("Plan()", "as_cubin"),
+        ("lazy('late')", "late"),
     ):
         for module in ("shop", "shop.py", str(folder / "shop.py")):
             assert list(images.image(f"{module}:{call}").kernels) == [name]
     assert images.image("shop:build()", "sm_90a").target == "sm_90a"
     assert images.image("shop:cubin()", "sm_80").target == "sm_80"
+
+
+def test_what_a_plan_of_ptxgemm_runs() -> None:
+    """On the emulator there is no image: the PTX that runs is assembled for any target."""
+    cubin = images.image("ptxgemm:plan(64, 64, 64, device='emulator')", "sm_90")
+    (name,) = cubin.kernels
+    assert name.startswith("sgemm")
 
 
 @pytest.mark.parametrize(
