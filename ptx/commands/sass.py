@@ -215,10 +215,11 @@ def _diff(options: argparse.Namespace) -> int:
         needed = needs(found, kernel, options.threads, options.shared)
         print(f"{label}  {source}\n       {found.cubin.target}, sha256 {found.cubin.sha256}")
         print("\n".join(f"       {line}" for line in needed.splitlines()))
-    print(f"\n{table(difference.numbers(left[1], right[1]))}")
+    shown = _regions(left[1], right[1], options.loop)
+    print(f"\n{table(difference.numbers(*shown))}")
     if not options.summary:
         width = shutil.get_terminal_size((120, 24)).columns
-        print(f"\n{difference.text(*_regions(left[1], right[1], options.loop), width)}")
+        print(f"\n{difference.text(*shown, width)}")
     return 0
 
 

@@ -6,14 +6,14 @@ looks for: ``@P0 LDG.E`` stands beside ``LDG.E``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from itertools import groupby
 
 from termcolor import colored
 
+from ptx.sass.alignment import common
 from ptx.sass.instruction import Instruction
+from ptx.sass.opcodes import GROUPS, OTHER, group_of
 from ptx.sass.region import Region
 from ptx.sass.report import Rows
 from ptx.sass.statistics import Statistics, statistics
@@ -47,62 +47,83 @@ class Row:
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of both kernels between two marks of loops: `loop` is "" outside of all."""
+    """What both kernels have in the loops of one name, without what is in their inner loops."""
 
     loop: str
+    """"" for what is in no loop, :data:`UNNAMED` for loops without a label."""
     rows: tuple[Row, ...]
 
 
+UNNAMED = "without a name"
+"""A loop without a label is named by its address, which says nothing of the other kernel's."""
+
+
 def compare(left: Region, right: Region) -> tuple[Part, ...]:
-    """Both kernels, whole, in their order."""
-    stretches = [list(_stretches(region)) for region in (left, right)]
-    names = [[name for name, _ in side] for side in stretches]
-    parts = []
-    for one, other in _aligned(*names):
-        a, b = [stretches[0][i] for i in one], [stretches[1][i] for i in other]
-        if len(a) == len(b) == 1 and a[0][0] == b[0][0]:
-            parts.append(Part(a[0][0], tuple(_rows(a[0][1], b[0][1]))))
-        else:
-            parts += [Part(name, tuple(_rows(code, ()))) for name, code in a]
-            parts += [Part(name, tuple(_rows((), code))) for name, code in b]
-    return tuple(parts)
+    """All of two kernels, or of two loops: what is in no loop, then loop by loop."""
+    mine, theirs = _by_loop(left), _by_loop(right)
+    return tuple(
+        Part(name, tuple(_rows(mine.get(name, ()), theirs.get(name, ()))))
+        for name in dict.fromkeys((*mine, *theirs))
+    )
 
 
-def _stretches(region: Region) -> Iterator[tuple[str, tuple[Instruction, ...]]]:
-    """Neighbouring instructions with the name of the innermost loop that they are in."""
+def _by_loop(region: Region) -> dict[str, list[Instruction]]:
+    """Instructions by the innermost loop that they are in, outermost loops first."""
     inside: dict[int, str] = {}
-    for loop in region.loops:  # outer loops come first, inner ones overwrite
-        inside.update({one.address: loop.name for one in loop.instructions})
-    runs = [one for one in region.instructions if not one.never]
-    for name, group in groupby(runs, key=lambda one: inside.get(one.address, "")):
-        # A loop without a label is named by its address, which says nothing of the other kernel.
-        yield ("a loop" if name.startswith("0x") else name), tuple(group)
+    found: dict[str, list[Instruction]] = {}
+    for one in (region, *region.loops):  # inner loops come behind theirs, and overwrite
+        name = "" if not one.depth else UNNAMED if one.name.startswith("0x") else one.name
+        inside.update({instruction.address: name for instruction in one.instructions})
+        found[name] = []
+    for instruction in region.instructions:
+        if not instruction.never:
+            found[inside[instruction.address]].append(instruction)
+    return found
 
 
-def _rows(left: Sequence[Instruction], right: Sequence[Instruction]) -> Iterator[Row]:
-    """Equal opcodes beside each other; between them, opcodes equal but for modifiers."""
-    for one, other in _aligned([one.opcode for one in left], [one.opcode for one in right]):
-        between = [left[i].base for i in one], [right[i].base for i in other]
-        if len(one) == len(other) == 1 and left[one[0]].opcode == right[other[0]].opcode:
-            yield Row(left[one[0]], right[other[0]])
-            continue
-        for a, b in _aligned(*between):
-            if len(a) == len(b) == 1 and between[0][a[0]] == between[1][b[0]]:
-                yield Row(left[one[a[0]]], right[other[b[0]]])
-            else:
-                yield from (Row(left[one[i]], None) for i in a)
-                yield from (Row(None, right[other[i]]) for i in b)
+Key = Callable[[Instruction], str]
 
 
-def _aligned(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[range, range]]:
-    """Pairs of equal items, as ranges of one, and what lies between them on both sides."""
-    matcher = SequenceMatcher(None, left, right, autojunk=False)
-    for tag, a, b, c, d in matcher.get_opcodes():
-        if tag == "equal":
-            for i, j in zip(range(a, b), range(c, d), strict=True):
-                yield range(i, i + 1), range(j, j + 1)
-        else:
-            yield range(a, b), range(c, d)
+def _opcode(one: Instruction) -> str:
+    return one.opcode
+
+
+def _base(one: Instruction) -> str:
+    return one.base
+
+
+_SCARCE = {"global", "bulk copy", "local", "synchronise", "branch"}
+_STEPS: tuple[tuple[set[str], Key], ...] = tuple(
+    (groups, key)
+    for groups in (_SCARCE, _SCARCE | {"shared", "tensor"}, {*GROUPS, OTHER})
+    for key in (_opcode, _base)
+)
+"""What is put beside each other first: what a loop has few of, then the rest between them; each
+time equal opcodes, then those equal but for modifiers."""
+
+
+def _rows(
+    left: Sequence[Instruction],
+    right: Sequence[Instruction],
+    steps: tuple[tuple[set[str], Key], ...] = _STEPS,
+) -> Iterator[Row]:
+    if not (left and right and steps):
+        yield from (Row(one, None) for one in left)
+        yield from (Row(None, one) for one in right)
+        return
+    (groups, key), *rest = steps
+    ours, theirs = (
+        [index for index, one in enumerate(side) if group_of(one.opcode) in groups]
+        for side in (left, right)
+    )
+    pairs = common([key(left[index]) for index in ours], [key(right[index]) for index in theirs])
+    i = j = 0
+    for a, b in pairs:
+        x, y = ours[a], theirs[b]
+        yield from _rows(left[i:x], right[j:y], tuple(rest))
+        yield Row(left[x], right[y])
+        i, j = x + 1, y + 1
+    yield from _rows(left[i:], right[j:], tuple(rest))
 
 
 # ---------------------------------------------------------------- numbers, and text
@@ -148,7 +169,7 @@ def title(part: Part) -> str:
     """What a part's heading says."""
     if not part.loop:
         return "outside of loops"
-    return part.loop if part.loop.startswith("a ") else f"loop {part.loop}"
+    return f"loop {part.loop}" if part.loop != UNNAMED else f"loops {part.loop}"
 
 
 def text(left: Region, right: Region, width: int = 100) -> str:
