@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ptx.layouts import ELEMENT_BITS
+from ptxgemm.tail import AUTO, Tail
 
 WARP = 32
 CHUNK_BYTES = 16
@@ -95,6 +96,10 @@ class Blocking:
     """For b1: ``"xor"`` or ``"and"``."""
     linear: bool = False
     """Tiles lie in rows without a swizzle, padded, as ``wmma.load`` takes them."""
+    tail: Tail = AUTO
+    """What becomes of the ends of M, N and K. Left open: rows across the lines that are copied are
+    clamped, and what of a line lies outside is filled with zeros, or loaded under a guard; copies
+    of K steps that there are not are of zero bytes."""
     target: int = 80
     """The least compute capability: 75, 80, 89 or 90."""
 
@@ -143,6 +148,28 @@ class Blocking:
             )
         for copy, rows in ((self.copy_a, self.tile_m), (self.copy_b, self.tile_n)):
             self._check_copy(copy, rows)
+        self._check_tail()
+
+    def _check_tail(self) -> None:
+        tail = self.tail
+        if tail.schedule not in ("auto", "guarded"):
+            raise ValueError(
+                f"schedule is {tail.schedule}; copies of these kernels say themselves how much of "
+                "them there is, so no K step is another: schedule is guarded"
+            )
+        if tail.exact and not self.exact:
+            raise ValueError("edge is exact, which takes whole tiles only")
+        for name, copy in (("a", self.copy_a), ("b", self.copy_b)):
+            if tail.edge == "zfill" and not copy.asynchronous:
+                raise ValueError(
+                    "edge is zfill, which needs cp.async: sm_80, and pieces of 4 bytes; "
+                    f"{name} is copied by {copy.bytes} bytes on sm_{self.target}"
+                )
+            if tail.edge in ("predicated", "branch") and copy.asynchronous:
+                raise ValueError(
+                    f"edge is {tail.edge}, which is for loads; {name} is copied by cp.async, which "
+                    "fills zeros in: edge is zfill"
+                )
 
     def _check_types(self) -> None:
         if self.a not in SUMS or self.b not in SUMS:
@@ -187,6 +214,18 @@ class Blocking:
             )
 
     # ------------------------------------------------------------ sizes
+
+    @property
+    def prefetch(self) -> str:
+        """As the tail has it; exact shapes, whose copies have no size, end the loop early."""
+        if self.tail.prefetch == "auto" and self.tail.exact:
+            return "peeled"
+        return self.tail.prefetch
+
+    @property
+    def ahead(self) -> int:
+        """K steps that are under way while one is multiplied."""
+        return self.stages - 1
 
     @property
     def bits(self) -> int:

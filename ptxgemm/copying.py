@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,8 @@ class Source:
     """This thread's first line: a row, or along K."""
     last: Reg | None
     """The last row there is; rows beyond are copied from it, and their products never stored."""
+    extent: Reg | None
+    """Or the number of rows, of those beyond which nothing is read."""
     left: Reg
     """What is left of K from the thread's first piece on, s32: bytes, or along ``mn`` lines."""
     size: Reg | None
@@ -66,8 +69,11 @@ def source(
     outer, lane = divide(thread, lanes)
     bits = blocking.bits
     k_bytes = depth << _log(bits // 8) if bits >= 8 else depth >> _log(8 // bits)
-    last = None if blocking.exact else k.sub.u32(extent, 1)
-    size: Any = None
+    last = past = size = None
+    if not blocking.exact and blocking.tail.edge in ("auto", "clamped"):
+        last = k.sub.u32(extent, 1)
+    elif not blocking.exact:
+        past = extent
     if copy.scattered:
         # Lanes lie across the rows: lines are elements of K.
         row = first + lane
@@ -75,10 +81,12 @@ def source(
         at = pointer + k.mul.wide.u32(clamped, pitch)
         at = k.mad.wide.u32(outer, k_pitch, at, out=k.reg("u64"))
         left = k.sub.s32(k_bytes, outer * copy.bytes)
+        if past is not None:
+            left = k.selp.b32(left, 0, k.setp.lt.u32(row, past), out=k.reg("s32"))
         step: Any = k.mul.wide.u32(k_pitch, blocking.step_bytes // copy.bytes)
         target = _shared_k(k, blocking, rows, lane, outer * copy.bytes) + tile
         return Source(
-            blocking, copy, rows, at, pitch, step, outer, None, left, None, target, k_pitch
+            blocking, copy, rows, at, pitch, step, outer, None, None, left, None, target, k_pitch
         )
     along = lane * copy.bytes
     if copy.major == "k":
@@ -89,34 +97,52 @@ def source(
         line = first + outer
         return Source(
             blocking, copy, rows, k.mov.b64(at, out=k.reg("u64")), pitch, blocking.step_bytes, line,
-            last, left, None, target,
+            last, past, left, None, target,
         )  # fmt: skip
-    start = k.cvt.u64.u32(first) << _log(bits // 8)
+    shift = _log(bits // 8)
+    start = k.cvt.u64.u32(first) << shift if shift else k.cvt.u64.u32(first)
     at = pointer + start
+    if not blocking.exact:
+        inside = extent - first
+        inside = k.sub.s32(inside << shift if shift else inside, along)
+        if blocking.tail.edge == "clamped":
+            # The line is a whole number of pieces: its last one is taken for those outside.
+            along = k.add.s32(along, k.min.s32(k.sub.s32(inside, copy.bytes), 0))
+        else:
+            size = k.min.s32(k.max.s32(inside, 0), copy.bytes)
     at = at + k.cvt.u64.u32(along)
     at = k.mad.wide.u32(outer, pitch, at, out=k.reg("u64"))
     left = k.sub.s32(depth, outer)
-    if not blocking.exact:
-        inside = k.sub.s32((extent - first) << _log(bits // 8), along)
-        size = k.min.s32(k.max.s32(inside, 0), copy.bytes)
     step = k.mul.wide.u32(pitch, blocking.tile_k)
-    target = _shared_mn(k, blocking, rows, along, outer) + tile
-    return Source(blocking, copy, rows, at, pitch, step, outer, last, left, size, target)
+    target = _shared_mn(k, blocking, rows, lane * copy.bytes, outer) + tile
+    return Source(blocking, copy, rows, at, pitch, step, outer, None, None, left, size, target)
 
 
-def fetch(k: Kernel, source: Source, stage: Reg) -> None:
-    """Copy the tile of the step that `source` stands at to the stage at byte `stage`; move on."""
+def fetch(
+    k: Kernel, source: Source, stage: Reg, guard: Reg | None = None, moves: Reg | None = None
+) -> None:
+    """Copy the tile of the step that `source` stands at to the stage at byte `stage`; move on.
+
+    Under a `guard` copies are made where it is true, and under `moves` the source moves on.
+    """
     copy, blocking = source.copy, source.blocking
     target = k.add.u32(source.target, stage)
     pieces = [Piece(*one) for one in _pieces(blocking, copy, source.rows)]
     if copy.asynchronous:
-        _fetch_async(k, source, target, pieces)
+        _fetch_async(k, source, target, pieces, guard)
     else:
         for first in range(0, len(pieces), BATCH):
-            _fetch_through_registers(k, source, target, pieces[first : first + BATCH])
-    k.add.s64(source.base, source.step, out=source.base)
+            batch = pieces[first : first + BATCH]
+            _fetch_through_registers(k, source, target, batch, guard)
     passed = blocking.step_bytes if copy.major == "k" else blocking.tile_k
-    k.sub.s32(source.left, passed, out=source.left)
+    with when(k, moves):
+        k.add.s64(source.base, source.step, out=source.base)
+        k.sub.s32(source.left, passed, out=source.left)
+
+
+def when(k: Kernel, guard: Reg | None) -> AbstractContextManager[Any]:
+    """``k.when``, where there is a guard."""
+    return nullcontext() if guard is None else k.when(guard)
 
 
 @dataclass(frozen=True)
@@ -129,6 +155,10 @@ class Piece:
     """Bytes in shared memory from the thread's first piece; its chunks are where the first's are,
     but for those bits that `exchange` exclusive-ors."""
     exchange: int = 0
+
+    def ahead(self, copy: Copy) -> int:
+        """Bytes along K from the thread's first piece."""
+        return self.lines * copy.bytes if copy.scattered else self.along
 
 
 def _pieces(blocking: Blocking, copy: Copy, rows: int) -> list[tuple[int, int, int, int]]:
@@ -167,7 +197,9 @@ def _place_of(blocking: Blocking, copy: Copy, rows: int, row: int, byte: int) ->
     return offset - exchange, exchange
 
 
-def _fetch_async(k: Kernel, source: Source, target: Reg, pieces: Sequence[Piece]) -> None:
+def _fetch_async(
+    k: Kernel, source: Source, target: Reg, pieces: Sequence[Piece], guard: Reg | None
+) -> None:
     copy = source.copy
     cache = "cg" if copy.bytes == CHUNK_BYTES else "ca"
     op = f"cp.async.{cache}.shared.global"
@@ -175,22 +207,49 @@ def _fetch_async(k: Kernel, source: Source, target: Reg, pieces: Sequence[Piece]
     for piece in pieces:
         at = _address(k, source, piece)
         to = _place(k, target, piece)
-        if copy.major == "k":
-            ahead = piece.lines * copy.bytes if copy.scattered else piece.along
-            if ahead not in sizes:
-                left = k.sub.s32(source.left, ahead) if ahead else source.left
-                clamped = k.min.s32(k.max.s32(left, 0), copy.bytes)
-                sizes[ahead] = k.mov.b32(clamped, out=k.reg("u32"))
-            size = sizes[ahead]
-        else:
-            inside = k.setp.gt.s32(source.left, piece.lines)
-            full = copy.bytes if source.size is None else source.size
-            size = k.selp.b32(full, 0, inside, out=k.reg("u32"))
-        k.op(op, to, at, copy.bytes, size)
+        size = () if source.blocking.tail.exact else (_size(k, source, piece, sizes),)
+        with when(k, guard):
+            k.op(op, to, at, copy.bytes, *size)
+
+
+def _size(k: Kernel, source: Source, piece: Piece, known: dict[int, Any]) -> Any:
+    """The bytes of a piece that lie inside; `known` are those along K, by their place."""
+    copy = source.copy
+    if copy.major == "mn":
+        inside = k.setp.gt.s32(source.left, piece.lines)
+        full = copy.bytes if source.size is None else source.size
+        return k.selp.b32(full, 0, inside, out=k.reg("u32"))
+    ahead = piece.ahead(copy)
+    if ahead not in known:
+        left = k.sub.s32(source.left, ahead) if ahead else source.left
+        clamped = k.min.s32(k.max.s32(left, 0), copy.bytes)
+        known[ahead] = k.mov.b32(clamped, out=k.reg("u32"))
+    if source.extent is None:
+        return known[ahead]
+    row = k.setp.lt.u32(_row(source, piece), source.extent)
+    return k.selp.b32(known[ahead], 0, row, out=k.reg("u32"))
+
+
+def _inside(k: Kernel, source: Source, piece: Piece, guard: Reg | None) -> Reg | None:
+    """Whether a piece, of which all is inside or nothing, is to be loaded; None of any."""
+    if source.blocking.tail.exact:
+        return guard
+    mn = source.copy.major == "mn"
+    found = k.setp.gt.s32(source.left, piece.lines if mn else piece.ahead(source.copy))
+    if mn and source.size is not None:
+        found = found & k.setp.gt.s32(source.size, 0)
+    if not mn and source.extent is not None:
+        found = found & k.setp.lt.u32(_row(source, piece), source.extent)
+    inside: Reg = found if guard is None else found & guard
+    return inside
+
+
+def _row(source: Source, piece: Piece) -> Reg:
+    return source.line + piece.lines if piece.lines else source.line
 
 
 def _fetch_through_registers(
-    k: Kernel, source: Source, target: Reg, pieces: Sequence[Piece]
+    k: Kernel, source: Source, target: Reg, pieces: Sequence[Piece], guard: Reg | None
 ) -> None:
     copy = source.copy
     width = {1: "u8", 2: "b16", 4: "b32", 8: "v2.b32", 16: "v4.b32"}[copy.bytes]
@@ -203,16 +262,10 @@ def _fetch_through_registers(
         for register in registers:
             k.op(f"mov.{register.type}", 0, out=register)
         at = _address(k, source, piece)
-        if copy.major == "k":
-            ahead = piece.lines * copy.bytes if copy.scattered else piece.along
-            inside = k.setp.gt.s32(source.left, ahead)
-        else:
-            inside = k.setp.gt.s32(source.left, piece.lines)
-            if source.size is not None:
-                inside = inside & k.setp.gt.s32(source.size, 0)
-        with k.when(inside):
-            out = registers if copy.bytes > 4 else registers[0]
-            k.op(f"ld.global.{width}", at, out=out)
+        inside = _inside(k, source, piece, guard)
+        branches = source.blocking.tail.edge == "branch"
+        with k.branch(inside) if branches and inside is not None else when(k, inside):
+            k.op(f"ld.global.{width}", at, out=registers if copy.bytes > 4 else registers[0])
         held.append(registers)
     for piece, registers in zip(pieces, held, strict=True):
         value = registers if copy.bytes > 4 else registers[0]
@@ -234,7 +287,7 @@ def _address(k: Kernel, source: Source, piece: Piece) -> Any:
             at = k.mad.wide.u32(source.k_pitch, piece.lines, at, out=k.reg("u64"))
         return at
     if copy.major == "k":
-        row = source.line + piece.lines if piece.lines else source.line
+        row: Any = _row(source, piece)
         if source.last is not None:
             row = k.min.u32(row, source.last)
         return Addr(k.mad.wide.u32(row, source.pitch, source.base, out=k.reg("u64")), piece.along)

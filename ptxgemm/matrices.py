@@ -18,6 +18,7 @@ from typing import Any
 from ptx.builder import Kernel
 from ptx.ir import Addr, Reg
 from ptxgemm.blocking import ATOM_BYTES, LINE_BYTES, Blocking, Copy
+from ptxgemm.copying import when
 
 Registers = tuple[Reg, ...]
 EVEN_BYTES, ODD_BYTES = 0x6420, 0x7531
@@ -97,9 +98,16 @@ def _along_mn(
 
 
 def load(
-    k: Kernel, reader: Reader, stage: Reg, block: int, atom: int, out: Registers
+    k: Kernel,
+    reader: Reader,
+    stage: Reg,
+    block: int,
+    atom: int,
+    out: Registers,
+    guard: Reg | None = None,
 ) -> Callable[[], None]:
-    """A block of 16 rows (columns) of atom `atom`, of the stage at byte `stage`, into `out`.
+    """A block of 16 rows (columns) of atom `atom`, of the stage at byte `stage`, into `out`, where
+    `guard` is true.
 
     What is returned emits the rest, which needs what was loaded: it is called after work that does
     not.
@@ -109,18 +117,23 @@ def load(
     if blocking.bits != 64 and reader.copy.major == "k":
         line, inside = divmod(atom * blocking.atom_bytes, blocking.line_bytes)
         offset = (line * reader.rows + block * 16) * blocking.line_bytes
-        k.ldmatrix.sync.aligned.m8n8.x4.shared.b16(_at(k, base, inside, offset), out=out)
+        at = _at(k, base, inside, offset)
+        with when(k, guard):
+            k.ldmatrix.sync.aligned.m8n8.x4.shared.b16(at, out=out)
     elif blocking.bits == 16:
         exchange, offset = _block(reader, block)
         at = _at(k, base, exchange, offset + atom * 16 * LINE_BYTES)
-        k.ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16(at, out=out)
+        with when(k, guard):
+            k.ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16(at, out=out)
     elif blocking.bits == 8:
         exchange, offset = _block(reader, block)
         at = _at(k, base, exchange, offset + atom * ATOM_BYTES * LINE_BYTES)
-        pairs = k.ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16(at)
-        return lambda: _sort_bytes(k, reader.operand, pairs, out)
+        pairs = k.reg("b32", 4)
+        with when(k, guard):
+            k.ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16(at, out=pairs)
+        return lambda: _sort_bytes(k, reader.operand, pairs, out, guard)
     else:
-        _load_single(k, reader, base, block, atom, out)
+        _load_single(k, reader, base, block, atom, out, guard)
     return _nothing
 
 
@@ -128,7 +141,9 @@ def _nothing() -> None:
     """All was loaded as it is multiplied."""
 
 
-def _sort_bytes(k: Kernel, operand: str, pairs: Registers, out: Registers) -> None:
+def _sort_bytes(
+    k: Kernel, operand: str, pairs: Registers, out: Registers, guard: Reg | None
+) -> None:
     """Of each two registers, the bytes of the first of two neighbours and those of the second.
 
     A has registers of both rows for sixteen steps of k, then for the next; B both steps of a column
@@ -137,7 +152,8 @@ def _sort_bytes(k: Kernel, operand: str, pairs: Registers, out: Registers) -> No
     for number, selector in enumerate((EVEN_BYTES, ODD_BYTES)):
         for step in range(2):
             place = 2 * step + number if operand == "a" else 2 * number + step
-            k.prmt.b32(pairs[2 * step], pairs[2 * step + 1], selector, out=out[place])
+            with when(k, guard):
+                k.prmt.b32(pairs[2 * step], pairs[2 * step + 1], selector, out=out[place])
 
 
 def _at(k: Kernel, base: Reg, exchange: int, offset: int) -> Addr:
@@ -152,7 +168,13 @@ def _block(reader: Reader, block: int) -> tuple[int, int]:
 
 
 def _load_single(
-    k: Kernel, reader: Reader, base: Reg, block: int, atom: int, out: Registers
+    k: Kernel,
+    reader: Reader,
+    base: Reg,
+    block: int,
+    atom: int,
+    out: Registers,
+    guard: Reg | None,
 ) -> None:
     """Elements of 32 and 64 bits one by one, in the order of :func:`ptx.layouts.mma_fragment`: A
     holds rows g and g + 8, then the next four of K; B all of K in each block of 8 columns."""
@@ -169,4 +191,5 @@ def _load_single(
         else:
             exchange, offset = _block(reader, block)
             at = _at(k, base, exchange ^ half * 8 * size, offset + depth * LINE_BYTES)
-        k.op(f"ld.shared.{'f64' if size == 8 else 'b32'}", at, out=register)
+        with when(k, guard):
+            k.op(f"ld.shared.{'f64' if size == 8 else 'b32'}", at, out=register)

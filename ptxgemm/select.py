@@ -143,7 +143,9 @@ def _warps(problem: Problem, terms: Terms) -> Choice | None:
     target = max((t for t in warp_gemm.TARGETS if t <= terms.target.target), default=0)
     if target < NEEDS.get(a.element, 75) or warp_gemm.obstacle(d, a, b):
         return None
-    made, arguments = warp_gemm.fitted(d, a, b, c, batched=batches > 1, target=target)
+    made, arguments = warp_gemm.fitted(
+        d, a, b, c, batched=batches > 1, tail=terms.tail, target=target
+    )
     tiles = made.tiles(p.m, p.n)
     if tiles > MOST_CTAS:
         return None
@@ -171,6 +173,11 @@ def _general(problem: Problem, terms: Terms) -> Choice | None:
     grid = general.tiles(problem.m, problem.n, problem.batch[0])
     if grid > MOST_CTAS or terms.target.target < LEAST.get(problem.dtype, 0):
         return None
+    if terms.tail != AUTO:
+        raise ValueError(
+            "tail is a policy of the kernels by tiles, and none takes this product: its strides, "
+            f"sizes or batch, or {problem.dtype} on compute capability {terms.target.target / 10}"
+        )
     rule = RULES[problem.dtype]
     form = general.General(
         a_along_k=_runs_along_columns(problem.a),
@@ -219,7 +226,8 @@ CANDIDATES: dict[str, tuple[Callable[[Problem, Terms], Choice | OnHopper | None]
     "float8_e4m3fn": (_hopper, _warps, _general),
     "float8_e5m2": (_hopper, _warps, _general),
 }
-"""By type of A and B, the kernels in the order in which they are asked; None says: not mine."""
+"""By type of A and B, the kernels in the order in which they are asked; None says: not mine, also
+of a tail that a kernel has no such policy for."""
 TF32 = (_hopper, _warps)
 """Those that are asked first where float32 may be cut to tf32."""
 LEAST = {"bfloat16": 80, "float8_e4m3fn": 89, "float8_e5m2": 89}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 from ptx.builder import Kernel
@@ -92,9 +95,79 @@ def sources(
     ]  # fmt: skip
 
 
-def fetch(k: Kernel, blocking: Blocking, sources: list[Source], stage: Reg) -> None:
-    for source in sources:
-        copying.fetch(k, source, stage)
+@dataclass(frozen=True)
+class Steps:
+    """The K steps of a product."""
+
+    count: Reg
+    """At least 1, u32."""
+    pending: Reg | None
+    """Those that are still to be fetched, s32, where a prefetch asks."""
+    unread: Reg | None
+    """Those from which nothing was read yet, s32, where a stage may be left unfetched."""
+
+    def another(self, k: Kernel) -> Reg | None:
+        """Whether there is a step after this one to be read; None where its stage has zeros."""
+        if self.unread is None:
+            return None
+        k.sub.s32(self.unread, 1, out=self.unread)
+        found: Reg = k.setp.gt.s32(self.unread, 0)
+        return found
+
+
+def steps(k: Kernel, blocking: Blocking, depth: Reg) -> Steps:
+    total = blocking.tile_k
+    count = k.max.u32(k.div.u32(depth + (total - 1), total), 1)
+    pending, unread = (
+        k.mov.b32(count, out=k.reg("s32")) if blocking.prefetch in asking else None
+        for asking in (("branch", "predicated", "clamped"), ("branch", "predicated", "peeled"))
+    )
+    return Steps(count, pending, unread)
+
+
+def main_loop(k: Kernel, blocking: Blocking, steps: Steps, step: Callable[[bool], None]) -> None:
+    """The loop ``main`` over all K steps; `step` is given whether it fetches. Where the prefetch is
+    peeled the last ones, which fetch nothing, are a loop ``tail``."""
+    if blocking.prefetch != "peeled":
+        with k.loop(0, steps.count, name="main"):
+            step(True)
+        return
+    count = k.mov.b32(steps.count, out=k.reg("s32"))
+    whole = k.max.s32(count - blocking.ahead, 0)
+    with k.branch(k.setp.gt.s32(whole, 0)), k.loop(0, whole, name="main"):
+        step(True)
+    with k.loop(whole, count, name="tail"):
+        step(False)
+
+
+def start(k: Kernel, blocking: Blocking, sources: list[Source], steps: Steps, stage: Reg) -> None:
+    """Fetch the first K steps, but for one stage; `stage` becomes that one."""
+    for _ in range(blocking.ahead):
+        fetch(k, blocking, sources, steps, stage)
+        k.add.u32(stage, blocking.stage_bytes, out=stage)
+
+
+def fetch(k: Kernel, blocking: Blocking, sources: list[Source], steps: Steps, stage: Reg) -> None:
+    """Fetch the next K step, if there is one, to the stage at byte `stage`."""
+    guard = moves = None
+    inside: AbstractContextManager[Any] = nullcontext()
+    if steps.pending is not None:
+        there = k.setp.gt.s32(steps.pending, 0)
+        if blocking.prefetch == "predicated":
+            guard = there
+        elif blocking.prefetch == "clamped":
+            moves = k.setp.gt.s32(steps.pending, 1)
+        k.sub.s32(steps.pending, 1, out=steps.pending)
+        if blocking.prefetch == "branch":
+            inside = k.branch(there)
+    with inside:
+        for source in sources:
+            copying.fetch(k, source, stage, guard, moves)
+    commit(k, blocking)
+
+
+def commit(k: Kernel, blocking: Blocking) -> None:
+    """Of each K step, fetched or not: waits count these groups."""
     if blocking.copy_a.asynchronous or blocking.copy_b.asynchronous:
         k.cp.async_.commit_group()
 

@@ -14,9 +14,10 @@ import ptx
 from ptx.devices import Device, LoadedKernel
 from ptx.ir import Module
 from ptx.layouts import ELEMENT_BITS
-from ptxgemm.blocking import LINE_BYTES, OUT_BYTES, OUTS, SUMS, TURNED, Blocking, Copy
+from ptxgemm.blocking import LINE_BYTES, OUT_BYTES, OUTS, SUMS, TURNED, Blocking, Copy, Major
 from ptxgemm.kernels import mma, wmma
 from ptxgemm.packing import Packed
+from ptxgemm.tail import AUTO, Tail
 
 Family = Literal["mma", "wmma"]
 DTYPES: dict[str, Any] = {
@@ -119,21 +120,22 @@ def plan(
     blocking: Blocking | None = None,
     sum: str | None = None,
     op: str = "xor",
+    tail: Tail = AUTO,
     target: int | None = None,
     stream: Any = None,
 ) -> Plan:
     """C [m, n] = alpha A [m, k] B [k, n] + beta C, for any m, n and k from 1 up (k from 0).
 
     C lies by rows or by columns; A and B lie by rows, by columns, or with any two strides, packed
-    types along K. `blocking` has the tiles; its copies and edges are fitted here. Raises ValueError
-    for what no kernel takes.
+    types along K. `blocking` has the tiles; its copies and edges are fitted here, these as `tail`
+    asks for, whose width is that of the copies. Raises ValueError for what no kernel takes.
     """
     if c.column_stride != 1 and c.columns > 1:
         if c.row_stride != 1 and c.rows > 1:
             raise ValueError("C lies by rows or by columns: one of its strides is 1")
         return plan(
             device, c.transposed, b.transposed, a.transposed, alpha, beta, family=family,
-            blocking=blocking, sum=sum, op=op, target=target, stream=stream,
+            blocking=blocking, sum=sum, op=op, tail=tail, target=target, stream=stream,
         )  # fmt: skip
     for name, matrix, what in (
         ("A", a, "columns"),
@@ -148,7 +150,7 @@ def plan(
     scaled = (alpha, beta) != (1.0, 0.0)
     shape, arguments = fitted(
         c, a, b, c if scaled else None, family=family, blocking=blocking, sum=sum, op=op,
-        target=target or target_of(device),
+        tail=tail, target=target or target_of(device),
     )  # fmt: skip
     arguments |= {"a": a.address, "b": b.address, "d": c.address}
     if scaled:
@@ -200,6 +202,7 @@ def fitted(
     blocking: Blocking | None = None,
     sum: str | None = None,
     op: str = "xor",
+    tail: Tail = AUTO,
     target: int = 90,
 ) -> tuple[Blocking, dict[str, Any]]:
     """The kernel for D, which lies by rows, = A B, or = alpha A B + beta C with a `c`; and its
@@ -220,7 +223,8 @@ def fitted(
     shape = blocking or blocking_for(a.element, b.element, sum, d.element, target, m, n)
     size = OUT_BYTES[d.element]
     d_pitch = d.pitch(d.row_stride, m)
-    copies = copy_of(a, shape.target), copy_of(b.transposed, shape.target)
+    copies = copy_of(a, shape.target, tail), copy_of(b.transposed, shape.target, tail)
+    _check_width(tail, copies)
     if blocking is None:
         line = LINE_BYTES * 8 // a.bits
         least = [line if copy.major == "mn" else 0 for copy in copies]
@@ -231,9 +235,12 @@ def fitted(
         shape, a=a.element, b=b.element, sum=sum, out=d.element, op=op,
         copy_a=copies[0], copy_b=copies[1],
         exact=m % shape.tile_m == 0 and n % shape.tile_n == 0,
-        pairs=n % 2 == 0 and d.aligned(2 * size) and d_pitch % (2 * size) == 0,
-        scaled=c is not None, linear=family == "wmma", batched=batched,
+        pairs=n % 2 == 0 and d.aligned(2 * size) and d_pitch % (2 * size) == 0
+        and (tail.width == "auto" or 2 * size <= tail.width),
+        scaled=c is not None, linear=family == "wmma", batched=batched, tail=tail,
     )  # fmt: skip
+    if tail.exact:
+        _check_exact(shape, m, n, depth)
     arguments: dict[str, Any] = {"m": m, "n": n, "depth": depth, "d_pitch": d_pitch}
     for name, matrix, copy in (("a", a, shape.copy_a), ("b", b.transposed, shape.copy_b)):
         rows = matrix.pitch(matrix.row_stride, matrix.rows)
@@ -252,6 +259,24 @@ def fitted(
     return shape, arguments
 
 
+def _check_exact(shape: Blocking, m: int, n: int, depth: int) -> None:
+    least = shape.tile_k * (shape.ahead if shape.prefetch == "peeled" else 1)
+    if not shape.exact or depth % shape.tile_k or depth < least:
+        raise ValueError(
+            f"edge is exact, which takes multiples of {shape.tile_m}, {shape.tile_n} and "
+            f"{shape.tile_k}, and a K from {least} up; this is {m}x{n}x{depth}"
+        )
+
+
+def _check_width(tail: Tail, copies: tuple[Copy, Copy]) -> None:
+    for name, copy in zip("ab", copies, strict=True):
+        if tail.width not in ("auto", copy.bytes):
+            raise ValueError(
+                f"width is {tail.width}, and {name} is copied by {copy.bytes} bytes, as its "
+                "elements, address, strides and extents are"
+            )
+
+
 @cache
 def load(device: Device, blocking: Blocking, family: Family) -> LoadedKernel:
     """The kernel on the device, built once."""
@@ -259,9 +284,15 @@ def load(device: Device, blocking: Blocking, family: Family) -> LoadedKernel:
     return device.load(Module(kernel))[kernel.name]
 
 
-def copy_of(matrix: Matrix, target: int) -> Copy:
-    """How an operand is copied, taken as rows along K: [m, k] of A, [n, k] of B."""
+def copy_of(matrix: Matrix, target: int, tail: Tail = AUTO) -> Copy:
+    """How an operand is copied, taken as rows along K: [m, k] of A, [n, k] of B.
+
+    Copies that do not fill up with zeros, and those whose address is clamped, are of pieces that
+    lie inside as a whole.
+    """
     element = max(1, matrix.bits // 8)
+    loads = target < 80 or tail.edge in ("predicated", "branch")
+    most = 16 if tail.width == "auto" else tail.width
     rows, depth = matrix.rows, matrix.columns
     along_k = matrix.column_stride == 1 or depth == 1
     along_rows = matrix.row_stride == 1 or rows == 1
@@ -270,18 +301,18 @@ def copy_of(matrix: Matrix, target: int) -> Copy:
             raise ValueError(f"elements of .{matrix.element} are packed along K")
         if depth * matrix.bits % 8:
             raise ValueError(f"K of .{matrix.element} is a whole number of bytes, not {depth}")
-        pitch, extent, major = matrix.pitch(matrix.row_stride, rows), depth * matrix.bits // 8, "k"
+        major: Major = "k"
+        pitch, extent = matrix.pitch(matrix.row_stride, rows), depth * matrix.bits // 8
     elif along_rows and matrix.element in TURNED:
-        pitch, extent, major = matrix.pitch(matrix.column_stride, depth), rows * element, "mn"
+        major, pitch, extent = "mn", matrix.pitch(matrix.column_stride, depth), rows * element
     else:
-        return Copy(bytes=element, asynchronous=element >= 4 and target >= 80, scattered=True)
+        return Copy(bytes=element, asynchronous=element >= 4 and not loads, scattered=True)
+    parted = not loads and not (tail.edge == "clamped" and major == "mn")
     for bytes in (16, 8, 4):
-        if bytes >= element and matrix.aligned(bytes) and pitch % bytes == 0:
-            if target >= 80:
-                return Copy(major, bytes)  # type: ignore[arg-type]
-            if extent % bytes == 0:
-                return Copy(major, bytes, asynchronous=False)  # type: ignore[arg-type]
-    return Copy(major, element, asynchronous=element >= 4 and target >= 80)  # type: ignore[arg-type]
+        fits = matrix.aligned(bytes) and pitch % bytes == 0 and (parted or extent % bytes == 0)
+        if element <= bytes <= most and fits:
+            return Copy(major, bytes, not loads)
+    return Copy(major, element, element >= 4 and not loads)
 
 
 # ---------------------------------------------------------------- numpy
@@ -297,6 +328,7 @@ def matmul(
     family: Family = "mma",
     blocking: Blocking | None = None,
     op: str = "xor",
+    tail: Tail = AUTO,
     target: int | None = None,
 ) -> np.ndarray[Any, Any]:
     """``a @ b`` of numpy arrays on the tensor cores, as a new array.
@@ -337,6 +369,7 @@ def matmul(
     c = Matrix(result.pointer, left.rows, right.columns, max(1, right.columns), 1, written)
     if left.rows and right.columns:
         plan(
-            where, c, left, right, family=family, blocking=blocking, sum=sums, op=op, target=target
-        )()
+            where, c, left, right, family=family, blocking=blocking, sum=sums, op=op, tail=tail,
+            target=target,
+        )()  # fmt: skip
     return result.numpy()

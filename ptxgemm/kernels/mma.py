@@ -73,7 +73,7 @@ def _groups(blocking: Blocking) -> list[Group]:
 def _multiply(
     k: Kernel, blocking: Blocking, sources: list[Source], readers: tuple[Reader, Reader], depth: Reg
 ) -> dict[tuple[int, int], Registers]:
-    """The sums, by block of 16 rows and block of 8 columns. The loop is named ``main``."""
+    """The sums, by block of 16 rows and block of 8 columns."""
     groups = _groups(blocking)
     held = "f64" if blocking.a == "f64" else "b32"
     count = readers[0].registers
@@ -82,16 +82,14 @@ def _multiply(
     sums = _zeros(k, blocking)
 
     fill, read = k.mov.u32(0), k.mov.u32(0)
-    for _ in range(blocking.stages - 1):
-        stages.fetch(k, blocking, sources, fill)
-        k.add.u32(fill, blocking.stage_bytes, out=fill)
+    steps = stages.steps(k, blocking, depth)
+    stages.start(k, blocking, sources, steps, fill)
     stages.arrive(k, blocking)
     for sort in _read(k, readers, groups[0], read, a[0], b[0]):
         sort()
 
-    total = blocking.tile_k
-    steps = k.max.u32(k.div.u32(depth + (total - 1), total), 1)
-    with k.loop(0, steps, name="main"):
+    def step(fetches: bool) -> None:
+        another = None
         for number, group in enumerate(groups):
             if number == len(groups) - 1:
                 # All fragments of this stage are in registers; it may be filled once all warps
@@ -99,13 +97,19 @@ def _multiply(
                 stages.arrive(k, blocking)
                 k.mov.u32(read, out=fill)
                 stages.advance(k, blocking, read)
+                another = steps.another(k)
             following = groups[(number + 1) % len(groups)]
-            rest = _read(k, readers, following, read, a[(number + 1) % 2], b[following.atom % 2])
-            if number == 0:
-                stages.fetch(k, blocking, sources, fill)
+            into = a[(number + 1) % 2], b[following.atom % 2]
+            rest = _read(k, readers, following, read, *into, another)
+            if number == 0 and fetches:
+                stages.fetch(k, blocking, sources, steps, fill)
+            elif number == 0:
+                stages.commit(k, blocking)
             _products(k, blocking, group, a[number % 2], b[group.atom % 2], sums)
             for sort in rest:
                 sort()
+
+    stages.main_loop(k, blocking, steps, step)
     return sums
 
 
@@ -126,13 +130,15 @@ def _read(
     stage: Reg,
     a: list[Registers],
     b: list[Registers],
+    guard: Reg | None = None,
 ) -> list[Callable[[], None]]:
     """What is to be done with the fragments once they are there."""
     parts = [(readers[0], *one) for one in zip(group.blocks, a, strict=True)]
     if group.with_b:
         parts += [(readers[1], *one) for one in enumerate(b)]
     return [
-        matrices.load(k, reader, stage, block, group.atom, into) for reader, block, into in parts
+        matrices.load(k, reader, stage, block, group.atom, into, guard)
+        for reader, block, into in parts
     ]
 
 

@@ -75,13 +75,15 @@ def _multiply(
         )
     ]
     fill, read = k.mov.u32(0), k.mov.u32(0)
-    for _ in range(blocking.stages - 1):
-        stages.fetch(k, blocking, sources, fill)
-        k.add.u32(fill, blocking.stage_bytes, out=fill)
-    steps = k.max.u32(k.div.u32(depth + (blocking.tile_k - 1), blocking.tile_k), 1)
-    with k.loop(0, steps, name="main"):
+    steps = stages.steps(k, blocking, depth)
+    stages.start(k, blocking, sources, steps, fill)
+
+    def step(fetches: bool) -> None:
         stages.arrive(k, blocking)
-        stages.fetch(k, blocking, sources, fill)
+        if fetches:
+            stages.fetch(k, blocking, sources, steps, fill)
+        else:
+            stages.commit(k, blocking)
         from_a, from_b = (start + read for start in starts)
         for first in range(0, blocking.tile_k, atom):
             for parts, copy, rows, start, extent in (
@@ -99,6 +101,8 @@ def _multiply(
                 mma(part, a[i], b[j], part, op=blocking.op)
         k.mov.u32(read, out=fill)
         stages.advance(k, blocking, read)
+
+    stages.main_loop(k, blocking, steps, step)
     return sums
 
 

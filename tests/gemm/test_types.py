@@ -206,6 +206,18 @@ def test_views_of_any_kind(monkeypatch: Any, chosen: list[Any], dtype: str) -> N
     assert device.is_cuda is False
 
 
+def test_a_tail_is_a_policy_of_tiles(monkeypatch: Any, chosen: list[Any]) -> None:
+    on(monkeypatch, A100)
+    a, b = drawn("float16", 20, 24), drawn("float16", 24, 12, seed=1)
+    tail = ptxgemm.Tail(edge="predicated", prefetch="branch", width=8)
+    assert_right(ptxgemm.gemm(a, b, tail=tail, **EMULATOR), a, b)
+    assert chosen[-1].tail == tail and not chosen[-1].copy_a.asynchronous
+    with pytest.raises(ValueError, match="schedule is ragged-first; copies of these kernels"):
+        ptxgemm.gemm(a, b, tail=ptxgemm.Tail(schedule="ragged-first"), **EMULATOR)
+    with pytest.raises(ValueError, match="none takes this product: its strides"):
+        ptxgemm.gemm(a[::-1], b, tail=tail, **EMULATOR)
+
+
 def test_a_plan_names_its_type_and_refuses_another() -> None:
     plan = ptxgemm.plan(9, 5, 16, "float64", **EMULATOR)
     assert "9x5x16 float64 on emulator: mma_gemm" in repr(plan)

@@ -12,6 +12,7 @@ import ptx
 from ptx.devices import Device
 from ptxgemm.blocking import OUT_BYTES, Blocking, Copy
 from ptxgemm.packing import Packed, pack_bits, pack_int4
+from ptxgemm.tail import EDGES, PREFETCHES, Tail
 from ptxgemm.warp_gemm import DTYPES, Matrix, blocking_for, copy_of, matmul, plan
 
 FAMILIES = ("mma", "wmma")
@@ -413,3 +414,74 @@ def test_packing_refuses_what_does_not_fit() -> None:
     assert isinstance(packed, Packed)
     assert packed.data.shape == (1, 16) and list(packed.data[0, :3]) == [0xE1, 0x03, 0]
     assert OUT_BYTES["s32"] == 4
+
+
+# ---------------------------------------------------------------- tails
+
+EDGY = (72, 76, 104)
+WHOLE = (128, 128, 96)
+
+
+def policies() -> list[Any]:
+    """All edges and prefetches; one in three in every run."""
+    found = []
+    for i, edge in enumerate(EDGES):
+        for j, prefetch in enumerate(("auto", *PREFETCHES)):
+            marks = [] if (i + j) % 3 == 0 else [pytest.mark.slow]
+            found.append(pytest.param(edge, prefetch, marks=marks, id=f"{edge}-{prefetch}"))
+    return found
+
+
+@pytest.mark.parametrize(("edge", "prefetch"), policies())
+def test_every_edge_and_prefetch(where: Device, edge: Any, prefetch: Any) -> None:
+    """Each product of these is one of f16 by rows or of bytes along M, on mma or wmma."""
+    number = (EDGES.index(edge) + ["auto", *PREFETCHES].index(prefetch)) % 4
+    element, family = ("f16", "s8")[number % 2], FAMILIES[number // 2]
+    m, n, k = WHOLE if edge == "exact" else EDGY
+    a, b = drawn(element, (m, k), 60, small=True), drawn(element, (k, n), 61, small=True)
+    if edge == "exact" and element == "s8":
+        a, b = drawn(element, (m, 2 * k), 60), drawn(element, (2 * k, n), 61)
+    got = matmul(
+        turned(a, element == "s8"), b, device=where, family=family,
+        tail=Tail(prefetch=prefetch, edge=edge),
+    )  # fmt: skip
+    assert np.array_equal(got.astype(np.float64), a.astype(np.float64) @ b.astype(np.float64))
+
+
+def test_steps_that_are_never_fetched_are_never_read(where: Device) -> None:
+    """As many K steps as are under way at once: the stage after the last one holds nothing."""
+    for prefetch in ("branch", "predicated", "peeled"):
+        a, b = drawn("f16", (128, 96), 62, small=True), drawn("f16", (96, 128), 63, small=True)
+        got = matmul(a, b, device=where, out="f32", tail=Tail(prefetch=prefetch, edge="exact"))
+        assert np.array_equal(got, a.astype("f4") @ b.astype("f4"))
+
+
+@pytest.mark.parametrize(
+    ("tail", "shape", "message"),
+    [
+        (Tail(schedule="ragged-first"), EDGY, "schedule is ragged-first; copies of these kernels"),
+        (Tail(schedule="peeled-last"), EDGY, "schedule is peeled-last; copies of these kernels"),
+        (Tail(edge="exact"), EDGY, "edge is exact, which takes whole tiles only"),
+        (Tail(edge="exact"), (128, 128, 32), "and a K from 96 up; this is 128x128x32"),
+        (Tail(edge="exact"), (128, 128, 104), "multiples of 64, 64 and 32"),
+        (Tail(edge="zfill"), (72, 76, 3), "edge is zfill, which needs cp.async: sm_80, and pieces"),
+        (Tail(width=16), (72, 76, 12), "width is 16, and a is copied by 8 bytes"),
+        (Tail(width=4, edge="zfill"), (72, 75, 12), "width is 4, and b is copied by 2 bytes"),
+    ],
+)
+def test_policies_that_cannot_be_say_why(tail: Tail, shape: Any, message: str) -> None:
+    m, n, k = shape
+    with pytest.raises(ValueError, match=message):
+        matmul(np.zeros((m, k), np.float16), np.zeros((k, n), np.float16), device="emulator",
+               tail=tail)  # fmt: skip
+
+
+def test_a_width_is_that_of_the_copies() -> None:
+    matrix = Matrix(256, 64, 64, 64, 1, "f16")
+    for width in (16, 8, 4):
+        assert copy_of(matrix, 80, Tail(width=width)).bytes == width  # type: ignore[arg-type]
+    assert copy_of(matrix, 80, Tail(edge="predicated")) == Copy("k", 16, False)
+    assert copy_of(replace(matrix, columns=60), 80, Tail(edge="branch")) == Copy("k", 8, False)
+    along = Matrix(256, 60, 64, 1, 64, "f16")
+    assert copy_of(along, 80) == Copy("mn", 16)
+    assert copy_of(along, 80, Tail(edge="clamped")) == Copy("mn", 8)
