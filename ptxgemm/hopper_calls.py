@@ -14,6 +14,7 @@ from ptxgemm.elements import PTX
 from ptxgemm.hopper import Addend, Matrix
 from ptxgemm.prepass import Rooms
 from ptxgemm.problem import Matrices, Problem
+from ptxgemm.tail import AUTO
 from ptxgemm.tiling import ELEMENTS, OUTS
 
 if TYPE_CHECKING:
@@ -105,7 +106,10 @@ Addresses = tuple[int, int, int, int]
 
 
 def choose(problem: Problem, terms: Terms) -> OnHopper | None:
-    """For Hopper GPUs, products whose result and operands lie by rows or by columns."""
+    """For Hopper GPUs, products whose result and operands lie by rows or by columns; a tail is no
+    matter of theirs, as tensor copies fill in what lies outside."""
+    if terms.tail != AUTO:
+        return None
     p, own = problem, terms.element(problem.dtype)
     if terms.target.target // 10 != 9 or not (p.m and p.n and p.k and p.batch[0] and terms.alpha):
         return None

@@ -13,7 +13,7 @@ import ptx
 import ptxgemm
 from ptxgemm import elements, launching, select
 from ptxgemm.blocking import Blocking
-from ptxgemm.grid import Processor
+from ptxgemm.grid import H200, Processor
 from ptxgemm.kernels.general import General
 
 EMULATOR: dict[str, Any] = {"device": "emulator"}
@@ -212,6 +212,9 @@ def test_a_tail_is_a_policy_of_tiles(monkeypatch: Any, chosen: list[Any]) -> Non
     tail = ptxgemm.Tail(edge="predicated", prefetch="branch", width=8)
     assert_right(ptxgemm.gemm(a, b, tail=tail, **EMULATOR), a, b)
     assert chosen[-1].tail == tail and not chosen[-1].copy_a.asynchronous
+    on(monkeypatch, H200)
+    assert_right(ptxgemm.gemm(a, b, tail=tail, **EMULATOR), a, b)
+    assert chosen[-1].tail == tail
     with pytest.raises(ValueError, match="schedule is ragged-first; copies of these kernels"):
         ptxgemm.gemm(a, b, tail=ptxgemm.Tail(schedule="ragged-first"), **EMULATOR)
     with pytest.raises(ValueError, match="none takes this product: its strides"):
