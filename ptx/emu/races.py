@@ -209,22 +209,31 @@ class Races:
             where = int(np.argmax(bad))
             reader = int(self.read_by[index[where]])
             warp = int(np.argmax(late[where]))
-            if clocks.warp_of[reader & 0xFFFFFFFF] != warp:
+            known_reader = bool(clocks.warp_of[reader & 0xFFFFFFFF] == warp)
+            if not known_reader:
+                # Of the other warps' reads only the times are kept.
                 domain = clocks.domain_of == clocks.domain_of[me[where]]
                 first = int(np.argmax(domain & (clocks.warp_of == warp)))
                 reader = first | reader >> 32 << 32
             self._report(int(rows[where]), int(me[where]), reader, "writes", "read",
-                         int(offsets[rows[where]]), nbytes)  # fmt: skip
+                         int(offsets[rows[where]]), nbytes, known_reader)  # fmt: skip
 
     def _report(
-        self, position: int, me: int, by: int, verb: str, did: str, offset: int, nbytes: int
-    ) -> None:
+        self, position: int, me: int, by: int, verb: str, did: str, offset: int, nbytes: int,
+        exact: bool = True,
+    ) -> None:  # fmt: skip
+        """`by` is the other thread and its instruction; unless it is `exact`, a thread of its warp
+        and the instruction that read there last.
+        """
         chunk = self.chunk
         other, at = by & 0xFFFFFFFF, by >> 32
+        who, what = chunk.describe(other), "the other access"
+        if not exact:
+            who, what = f"a thread of the warp of {who}", "the last read there"
         raise AccessError(
             "race",
-            f"this thread {verb} {nbytes} bytes that {chunk.describe(other)} {did}, with no "
-            f"synchronisation between\n  the other access: {place_of(chunk.program.code[at])}",
+            f"this thread {verb} {nbytes} bytes that {who} {did}, with no "
+            f"synchronisation between\n  {what}: {place_of(chunk.program.code[at])}",
             lane=me,
             position=position,
             address=offset % chunk.shared_stride,

@@ -93,6 +93,16 @@ class Case:
         spans = _statements(source)
         return {max(first for first, last in spans if first <= n <= last) for n in marked}
 
+    def module(self, broken: bool) -> tuple[ptx.Module | str, ptx.PtxError | None]:
+        """The kernel, and what the checker has against it; it is then left unchecked."""
+        built = self.build(broken)
+        if isinstance(built, str):
+            return built, None
+        try:
+            return ptx.Module(built), None
+        except ptx.PtxError as error:
+            return ptx.Module(built.function()), error
+
     @property
     def textual(self) -> bool:
         """Whether the kernel is PTX text."""
@@ -115,7 +125,7 @@ class Case:
             elif isinstance(value, Map):
                 value = device.tensor_map(_described(value, arrays[value.of]))
             passed[name] = value
-        kernel = device.load(self.build(broken))[self.name]
+        kernel = device.load(self.module(broken)[0])[self.name]
         if broken:
             # Last of all, so that nothing new lies where they were.
             for array in freed:

@@ -48,11 +48,8 @@ OTHERWISE = {
 WAITS = {"bytes_inside_the_image"}
 """Found where all threads wait, in a function that many cases share."""
 
-GUESSED = {"scan_in_place"}
-"""Whose other access is a read of another warp: its thread and instruction are not kept."""
-
-REFUSED = {"waits_for_the_other_group"}
-"""Not built: the checker sees them first."""
+UNNAMED = {"scan_in_place"}
+"""Whose other access is a read of another warp, of which only the time is kept."""
 
 UNFOUND = {
     "warp_in_lockstep": "volatile accesses are strong, and two of them never race",
