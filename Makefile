@@ -4,7 +4,7 @@ PYTHON ?= python3
 PY := .venv/bin/python
 GENERATORS := $(wildcard tools/generate_*.py)
 
-.PHONY: demo test lint format bench bench-tails clean
+.PHONY: demo test lint format bench bench-tails bench-fragments clean
 
 demo: .venv/demo
 	$(PY) -m ptxgemm demo
@@ -30,6 +30,11 @@ bench: .venv/test
 bench-tails: .venv/test
 	$(PY) -m benchmarks.tails
 	$(PY) tools/generate_tails.py
+
+# Everything that fragments and the kernels on them are to reach on a GPU: tests, maps, bits, speed.
+bench-fragments: .venv/test
+	$(PY) -m pytest -m gpu tests/fragments tests/gemm/test_warp_gemm.py tests/gemm/test_types.py
+	$(PY) -m benchmarks.fragments --record
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import ptx
-from benchmarks import emission, harness
+from benchmarks import emission, fragments, harness
 from ptx import sass
 
 ROOT = Path(__file__).parent.parent
@@ -34,6 +35,27 @@ def test_a_result_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.M
     ).stdout
     assert rows[0]["commit"].rstrip("+") == head[:12]
     assert {"date", "command", "python", "machine"} <= rows[0].keys()
+
+
+def test_goals_of_fragments_are_judged_by_what_was_measured() -> None:
+    rows: list[dict[str, Any]] = [
+        {"map": "a", "as_expected": True}, {"map": "b", "as_expected": False},
+        {"product": "wmma s32.s8.s8.s32", "equal_bits": 1.0},
+        {"product": "mma f32.f16.f16.f32", "equal_bits": 0.7},
+        {"product": "mma f64.f64.f64.f64", "equal_bits": 0.99},
+        {"case": "mma f64 4096x4096x4096 NN", "us": {"torch": 98.0, "ptxgemm": 100.0},
+         "errors": {"ptxgemm": 0.5}},
+        {"case": "mma f16 4096x4096x4096 NN", "us": {"torch": 59.0, "ptxgemm": 100.0},
+         "errors": {"ptxgemm": float("inf")}},
+    ]  # fmt: skip
+    assert {row["goal"]: row["reached"] for row in fragments.judged(rows)} == {
+        "maps of wmma as expected": False,
+        "wmma s32.s8.s8.s32 equal to the bit": True,
+        "mma f64.f64.f64.f64 equal to the bit": False,
+        "mma f64 4096x4096x4096 NN": True,
+        "mma f16 4096x4096x4096 NN": False,
+        "mma f16 4096x4096x4096 NN ptxgemm within its bound": False,
+    }
 
 
 def test_inputs_rotate_through_more_than_a_cache() -> None:

@@ -66,9 +66,14 @@ def where(request: pytest.FixtureRequest) -> Device:
 @pytest.mark.parametrize("product", PRODUCTS, ids=str)
 def test_a_sparse_product_is_that_of_the_whole_matrix(where: Device, product: Any) -> None:
     """Lanes whose metadata does not count hold that of another matrix."""
+    multiply(where, product)
+
+
+def multiply(where: Device, product: Any, seed: int = 0) -> Any:
+    """Run a sparse product of random matrices; D, if it is right."""
     k, a_type, b_type, c_type, selector = product
     made, (a, _, _) = kernel(*product)
-    random = np.random.default_rng(product[0] + selector)
+    random = np.random.default_rng(100 * seed + k + selector)
     whole = prune(values(random, (16, k), a_type, True), a_type)
     b = values(random, (k, 8), b_type, True)
     kept = compress(whole, a_type)
@@ -77,21 +82,21 @@ def test_a_sparse_product_is_that_of_the_whole_matrix(where: Device, product: An
     map = layouts.sparse_metadata(shape, a.map.bits, selector)
     words[[lane for lane in range(32) if not map.places[lane]]] = 0x44EE44EE
     out = where.empty((16, 8), DTYPES[c_type], poison=True)
-    loaded = where.load(ptx.Module(made))["sparse"]
     arguments = [
         where.array(stored(kept.values, a_type, "row")), where.array(stored(b, b_type, "col")),
         out, where.array(words),
     ]  # fmt: skip
-    loaded.launch(1, 32, arguments)
+    where.load(ptx.Module(made))["sparse"].launch(1, 32, arguments)
     got = out.numpy()
     wide = np.int64 if c_type == "s32" else np.float64
     exact = whole.astype(wide) @ b.astype(wide)
     if c_type == "s32":
         assert np.array_equal(got, exact)
-        return
+        return got
     size = abs(whole.astype(np.float64)) @ abs(b.astype(np.float64))
     unit = 2.0**-11 if a_type == "e4m3" else UNITS[c_type]
     assert (abs(got.astype(np.float64) - exact) <= unit * size).all()
+    return got
 
 
 def test_what_a_sparse_product_needs() -> None:
