@@ -2,17 +2,20 @@
 
 assemble FOLDER                     cubins of all programs, for a machine without ptxas
 run FOLDER --device cuda:0 --out DIR
+fold                                what ptxas computes of constants, against the emulator
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import ptx
-from tests.differential import answers
+from tests.differential import answers, folding
+from tests.differential.instances import all_instances, video_instances
 from tests.differential.programs import Images
 from tests.differential.stages import STAGES, failed
 
@@ -49,15 +52,33 @@ def run(images: Images, name: str, out: Path, stages: list[str]) -> None:
         print(f"{stage}: {count} tasks, {wrong} failed, {seconds:.1f} s", flush=True)
 
 
+def fold() -> None:
+    """Count by opcode and types what ptxas folds, and print what differs."""
+    found: Counter[tuple[str, bool]] = Counter()
+    several = folding.cases(all_instances() + video_instances())
+    for outcome in folding.outcomes(ptx.device("emulator"), several):
+        found[folding.kind(outcome.case.instance.op), outcome.folded is not None] += 1
+        if outcome.differs:
+            print(outcome, flush=True)
+    for kind in sorted({kind for kind, _ in found}):
+        folded, left = found[kind, True], found[kind, False]
+        print(f"{kind:32} {folded:6} of {folded + left:6} results")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.differential")
-    parser.add_argument("verb", choices=("assemble", "run"))
-    parser.add_argument("folder", type=Path, help="of cubins")
+    parser.add_argument("verb", choices=("assemble", "run", "fold"))
+    parser.add_argument("folder", type=Path, nargs="?", help="of cubins")
     parser.add_argument("--device", default="emulator")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--stages", default=",".join(STAGES))
     parser.add_argument("--optimize", type=int, default=3, help="ptxas's level")
     given = parser.parse_args()
+    if given.verb == "fold":
+        fold()
+        return
+    if given.folder is None:
+        parser.error("which folder of cubins?")
     images = Images(given.folder, given.optimize)
     stages = given.stages.split(",")
     if given.verb == "assemble":

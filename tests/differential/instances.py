@@ -66,12 +66,37 @@ def wanted(variant: Variant) -> bool:
 
 def all_instances(seed: int = 1) -> list[Instance]:
     """Every wanted spelling with registers, and where it may have one with a literal at the end."""
+    return _found([o for o, forms in FORMS.items() if forms[0].chapter != "video"], seed)
+
+
+def video_instances(seed: int = 2) -> list[Instance]:
+    """Every wanted spelling of the video instructions, with selectors drawn by lot, but those of
+    which ptxas's code does something else (:func:`departs`).
+    """
+    video = [o for o, forms in FORMS.items() if forms[0].chapter == "video"]
+    return [instance for instance in _found(video, seed) if not departs(instance.op)]
+
+
+def departs(op: str) -> bool:
+    """Whether ptxas 13.0 makes code of a video instruction that is not what the manual says.
+
+    It saturates an unsigned result from below alone, takes a sum or difference for signed before
+    the second operation of an unsigned one, and multiplies numbers of unlike signs as signed ones.
+    """
+    words = Words(op)
+    if words.opcode == "vmad":
+        return len(set(words.types[1:3])) > 1
+    several = words.opcode in ("vadd", "vsub", "vabsdiff", "vshl")
+    return several and words.types[0] == "u32" and bool(words.one_of("sat min max"))
+
+
+def _found(opcodes: list[str], seed: int) -> list[Instance]:
     draw = np.random.default_rng(seed)
     found: dict[str, Instance] = {}
-    for opcode, forms in FORMS.items():
+    for opcode in opcodes:
         if opcode not in RULES:
             continue
-        for form in forms:
+        for form in FORMS[opcode]:
             for words, bound in form.spellings():
                 for variant in variants(form, words, bound):
                     if wanted(variant):
@@ -139,6 +164,10 @@ def _instance(variant: Variant, draw: np.random.Generator, literal: str = "") ->
             texts.append(f"!{make(slot.type)}")
         else:
             texts.append(make(slot.type))
+        bare = literal and slot is variant.slots[-1]
+        if slot.selectors and not bare and (slot.selectors[0] or draw.random() < 0.7):
+            chosen = slot.selectors[int(draw.integers(len(slot.selectors)))]
+            texts[-1] += f".{chosen}" if chosen else ""
         if slot.second and (slot.second == "must" or draw.random() < 0.7):
             texts[-1] += f"|{result('pred')}"
     return _with_carry(variant.op, ", ".join(texts), results, sources)

@@ -187,22 +187,55 @@ def _head(parameters: str) -> list[str]:
 
 def mma_jobs(each: int = 12) -> Iterator[Job]:
     """Every dense mma: one warp for each case, its fragments from memory."""
-    for variant in _variants("mma", "sp", "sp::ordered_metadata"):
-        d, a, b, c = variant.slots
-        lines = _head("a b c out")
-        for slot, prefix in ((d, "d"), (a, "a"), (b, "b"), (c, "c")):
-            lines.append(_declared(slot, prefix))
-            if prefix != "d":
-                lines += _each_lane(slot, prefix, "ld", f"%{prefix}_p")
-        operands = ", ".join(_vector(s, p) for s, p in ((d, "d"), (a, "a"), (b, "b"), (c, "c")))
-        lines += [f"{variant.op} {operands};", *_each_lane(d, "d", "st", "%out_p"), "ret;", "}"]
-        inputs = [
-            _cases(type, role, 32 * (slot.count or 1), each, variant.op)
-            for type, role, slot in zip(operand_types(variant), "abc", (a, b, c), strict=True)
-        ]
-        grid = len(inputs[0])
-        out_bytes = grid * 32 * (d.count or 1) * _size(d)
-        yield Job(variant.op, HEAD + "\n".join(lines) + "\n", grid, 32, tuple(inputs), out_bytes)
+    for variant in _variants("mma", *_SPARSE):
+        yield _mma_job(variant, each)
+
+
+def sparse_mma_jobs(each: int = 12) -> Iterator[Job]:
+    """Every sparse mma, likewise, its metadata and selector by lot."""
+    for variant in _variants("mma"):
+        if set(_SPARSE) & set(variant.words):
+            yield _mma_job(variant, each)
+
+
+_SPARSE = ("sp", "sp::ordered_metadata")
+
+
+def _mma_job(variant: Variant, each: int) -> Job:
+    d, a, b, c, *rest = variant.slots
+    lines = _head("a b c e out" if rest else "a b c out")
+    for slot, prefix in ((d, "d"), (a, "a"), (b, "b"), (c, "c")):
+        lines.append(_declared(slot, prefix))
+        if prefix != "d":
+            lines += _each_lane(slot, prefix, "ld", f"%{prefix}_p")
+    operands = ", ".join(_vector(s, p) for s, p in ((d, "d"), (a, "a"), (b, "b"), (c, "c")))
+    inputs = [
+        _cases(type, role, 32 * (slot.count or 1), each, variant.op)
+        for type, role, slot in zip(operand_types(variant), "abc", (a, b, c), strict=True)
+    ]
+    if rest:
+        meta, selector = rest
+        lines += [_declared(meta, "e"), *_each_lane(meta, "e", "ld", "%e_p")]
+        draw = generator(SEED, "metadata", variant.op)
+        assert selector.literals is not None
+        operands += f", %e0, {draw.choice(list(selector.literals))}"
+        inputs.append(_metadata(variant, inputs[0].shape[0], 32, draw))
+    lines += [f"{variant.op} {operands};", *_each_lane(d, "d", "st", "%out_p"), "ret;", "}"]
+    grid = len(inputs[0])
+    out_bytes = grid * 32 * (d.count or 1) * _size(d)
+    return Job(variant.op, HEAD + "\n".join(lines) + "\n", grid, 32, tuple(inputs), out_bytes)
+
+
+def _metadata(variant: Variant, cases: int, lanes: int, draw: np.random.Generator) -> Array:
+    """Legal metadata for every lane: eight times four bits that name two places."""
+    legal = [0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110]
+    if "sp::ordered_metadata" not in variant.words:
+        legal += [n >> 2 | (n & 3) << 2 for n in legal]
+    if "tf32" in variant.words:
+        legal = [0b0100, 0b1110]
+    nibbles = draw.choice(np.array(legal, np.uint32), (cases, lanes, 8))
+    shifted: Array = nibbles << np.arange(0, 32, 4, dtype=np.uint32)
+    return np.bitwise_or.reduce(shifted, axis=2)
 
 
 # ---------------------------------------------------------------- wmma
@@ -290,6 +323,17 @@ def wgmma_jobs() -> Iterator[Job]:
                 yield wgmma_job(variant, n, 1, 32, 32, False, False)
 
 
+def sparse_wgmma_jobs(each: int = 2) -> Iterator[Job]:
+    """Every sparse type at n = 8 with many cases and at n = 256 with few; A in both places."""
+    for variant in _variants("wgmma"):
+        if "sp" in variant.words and int(variant.choices["n"]) in (_SMALL, _LARGE):
+            n = int(variant.choices["n"])
+            in_registers = variant.slots[1].count is not None
+            for b_span in (64, 128):
+                a_span = None if in_registers else b_span // 2
+                yield wgmma_job(variant, n, each * (n == _SMALL), a_span, b_span, False, False)
+
+
 def _descriptor(extent: int, span: int, transposed: bool) -> tuple[int, int]:
     """The constant bits of an operand's descriptor, and the bytes of shared memory it covers.
 
@@ -315,14 +359,18 @@ def wgmma_job(
     transposed_a: bool,
     transposed_b: bool,
 ) -> Job:
-    """One warpgroup for each case; A in registers where `a_span` is None."""
+    """One warpgroup for each case; A in registers where `a_span` is None.
+
+    A row of a sparse product's B has 64 bytes, half of a swizzle's span or all of it.
+    """
     name = f"{variant.op} a{a_span}{transposed_a} b{b_span}{transposed_b}"
     draw = generator(SEED, "wgmma", name)
     d = variant.slots[0]
     a_type, b_type, c_type = operand_types(variant)
     b_bits, b_bytes = _descriptor(n, b_span, transposed_b)
     a_bits, a_bytes = (0, 128 * 16) if a_span is None else _descriptor(64, a_span, transposed_a)
-    lines = _head("a b c out")
+    sparse = "sp" in variant.words
+    lines = _head("a b c e out" if sparse else "a b c out")
     lines += [f".shared .align 1024 .b8 a_tile[{a_bytes}], b_tile[{b_bytes}];"]
     lines += [".reg .b32 %i, %to, %case, %word, %a0, %a1, %a2, %a3; .reg .pred %p, %one;"]
     lines += [".reg .b64 %adesc, %bdesc;", "mov.u32 %case, %ctaid.x; mov.u32 %i, %tid.x;"]
@@ -338,8 +386,15 @@ def wgmma_job(
         lines += [f"or.b64 %{tile}desc, %{tile}desc, {bits};"]
     lines += ["fence.proxy.async.shared::cta; bar.sync 0; setp.eq.u32 %one, 0, 0;"]
     a = "%adesc" if a_span is not None else "{%a0, %a1, %a2, %a3}"
-    operands = [_vector(d, "d"), a, "%bdesc", "%one"]
-    for slot in variant.slots[4:]:
+    operands = [_vector(d, "d"), a, "%bdesc"]
+    rest = variant.slots[3:]
+    if sparse:
+        meta, selector, *rest = rest
+        lines += [_declared(meta, "e"), *_each_lane(meta, "e", "ld", "%e_p")]
+        assert selector.literals is not None
+        operands += ["%e0", str(draw.choice(list(selector.literals)))]
+    operands.append("%one")
+    for slot in rest[1:]:
         assert slot.literals is not None
         chosen = {"trans_a": int(transposed_a), "trans_b": int(transposed_b)}
         sign = int(draw.choice([1, 1, -1]))
@@ -347,12 +402,14 @@ def wgmma_job(
     lines += ["wgmma.fence.sync.aligned;", f"{variant.op} {', '.join(operands)};"]
     lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;"]
     lines += [*_each_lane(d, "d", "st", "%out_p"), "ret;", "}"]
-    inputs = (
+    inputs: tuple[Array, ...] = (
         _cases(a_type, "a", a_bytes // 4, each, name),
         _cases(b_type, "b", b_bytes // 4, each, name),
         _cases(c_type, "c", 128 * (d.count or 1), each, name),
     )
     grid = len(inputs[0])
+    if sparse:
+        inputs = (*inputs, _metadata(variant, grid, 128, draw))
     out_bytes = grid * 128 * (d.count or 1) * 4
     return Job(name, HEAD + "\n".join(lines) + "\n", grid, 128, inputs, out_bytes)
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from ptx.devices import Device
 from tests.differential import branching, matrices, straight
+from tests.differential.asynchrony import asynchrony_jobs
+from tests.differential.instances import video_instances
 from tests.differential.jobs import Job
-from tests.differential.programs import Batch, Images, run
+from tests.differential.programs import Batch, Images, batches, run
 from tests.differential.values import Array
 
 PROGRAMS = 300
@@ -33,8 +35,8 @@ def batch_name(batch: Batch) -> str:
     return hashlib.sha256(batch.text.encode()).hexdigest()[:16]
 
 
-def _mixed() -> Iterator[Task]:
-    for batch in straight.mixed():
+def _batches(some: list[Batch]) -> Iterator[Task]:
+    for batch in some:
 
         def mixed(device: Device, images: Images, batch: Batch = batch) -> Array:
             found: Array = run(device, batch, straight.mixed_columns(batch), images).numpy()
@@ -58,13 +60,17 @@ def _jobs(jobs: Iterator[Job]) -> Iterator[Task]:
 
 
 STAGES: dict[str, Callable[[], Iterator[Task]]] = {
-    "straight": _mixed,
+    "straight": lambda: _batches(straight.mixed()),
     "one": lambda: _exhaustive(1),
     "two": lambda: _exhaustive(2),
     "mma": lambda: _jobs(matrices.mma_jobs()),
     "wmma": lambda: _jobs(matrices.wmma_jobs()),
     "branching": lambda: _jobs(branching.program(n) for n in range(PROGRAMS)),
+    "video": lambda: _batches(batches(video_instances(), straight.COMPARISON_LANES)),
+    "sparse mma": lambda: _jobs(matrices.sparse_mma_jobs()),
+    "asynchrony": lambda: _jobs(asynchrony_jobs()),
     "wgmma": lambda: _jobs(matrices.wgmma_jobs()),
+    "sparse wgmma": lambda: _jobs(matrices.sparse_wgmma_jobs()),
 }
 """Those that may go wrong on a GPU for good come last."""
 

@@ -1,0 +1,241 @@
+"""Tensor copies in every mode that a tensor map of this package has, on the emulator and on a GPU,
+against plain loops over the tensor.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptx
+from ptx.devices import Device
+from ptx.emu import EmulatorFault
+from ptx.tensormap import TensorMap
+from tests.emu.test_async_reductions import KINDS, reduced, samples
+
+
+@pytest.fixture(params=["emulator", pytest.param("cuda:0", marks=pytest.mark.gpu)])
+def where(request: pytest.FixtureRequest) -> Device:
+    return ptx.device(request.param)
+
+
+TENSOR = """
+.version 9.0
+.target {target}
+.address_size 64
+.visible .entry test(.param .align 64 .b8 map[128], .param .align 64 .b8 back[128],
+                     .param .u64 coords, .param .u64 data)
+{{
+  .shared .align 1024 .b8 tile[{bytes}]; .shared .align 8 .b64 full;
+  .reg .b64 %m, %b, %c, %o; .reg .b32 %t, %f, %n, %v, %x<5>; .reg .b16 %h<3>; .reg .pred %p;
+  mov.b64 %m, map; cvta.param.u64 %m, %m; mov.b64 %b, back; cvta.param.u64 %b, %b;
+  ld.param.u64 %c, [coords]; ld.param.u64 %o, [data];
+  ld.global.s32 %x0, [%c]; ld.global.s32 %x1, [%c+4]; ld.global.s32 %x2, [%c+8];
+  ld.global.s32 %x3, [%c+12]; ld.global.s32 %x4, [%c+16];
+  ld.global.u16 %h0, [%c+20]; ld.global.u16 %h1, [%c+22]; ld.global.u16 %h2, [%c+24];
+  mov.u32 %t, tile; mov.u32 %f, full;
+  mbarrier.init.shared::cta.b64 [%f], 1; fence.mbarrier_init.release.cluster;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%f], {bytes};
+  cp.async.bulk.tensor.{load} [%t], [%m, {{{where}}}], [%f]{offsets};
+wait:
+  mbarrier.try_wait.parity.shared::cta.b64 %p, [%f], 0;
+  @!%p bra wait;
+  {store} [%b, {{{where}}}], [%t];
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+  mov.u32 %n, 0;
+copy:
+  ld.shared.u32 %v, [%t]; st.global.u32 [%o], %v;
+  add.u32 %t, %t, 4; add.u64 %o, %o, 4; add.u32 %n, %n, 4;
+  setp.lt.u32 %p, %n, {bytes};
+  @%p bra copy;
+  ret;
+}}
+"""
+LOADED = "shared::cta.global.{mode}.mbarrier::complete_tx::bytes"
+
+
+def tensor(
+    where: Device,
+    maps: tuple[TensorMap, TensorMap],
+    mode: tuple[str, str],
+    coordinates: list[int],
+    offsets: list[int],
+    count: int,
+) -> Any:
+    """Load a tile of `count` elements by one map, store it by the other: its bytes."""
+    load, back = maps
+    size = count * load.element_bytes
+    dim = len(load.shape)
+    places = np.zeros(16, np.uint16)
+    places[:10].view(np.int32)[: len(coordinates)] = coordinates
+    places[10 : 10 + len(offsets)] = offsets
+    registers = ", ".join(f"%x{n}" for n in range(len(coordinates)))
+    shifts = ", ".join(f"%h{n}" for n in range(len(offsets)))
+    text = TENSOR.format(
+        target="sm_100a" if "gather4" in mode[0] else "sm_90a",
+        bytes=size,
+        load=f"{dim}d.{LOADED.format(mode=mode[0])}",
+        store=mode[1].format(dim=dim),
+        where=registers,
+        offsets=f", {{{shifts}}}" if offsets else "",
+    )
+    data = where.empty(size, "u1", poison=True)
+    arguments = [*(where.tensor_map(map) for map in maps), where.array(places), data]
+    where.load(text)["test"].launch(1, 1, arguments)
+    return data.numpy()
+
+
+@dataclass
+class Tensors:
+    """A tensor of samples, one of zeros to copy to, and a map of each."""
+
+    values: Any
+    source: Any
+    target: Any
+    load: TensorMap
+    back: TensorMap
+
+    @property
+    def maps(self) -> tuple[TensorMap, TensorMap]:
+        return self.load, self.back
+
+    def stored(self) -> Any:
+        """What lies in the target."""
+        return self.target.numpy().view(self.values.dtype).reshape(self.values.shape)
+
+
+def two_tensors(
+    where: Device,
+    shape: tuple[int, ...],
+    element: str,
+    box: tuple[int, ...],
+    before: Any = None,
+    **more: Any,
+) -> Tensors:
+    """Shapes innermost first; `before` is in the target at first."""
+    kind = KINDS.get(element, np.uint16)
+    values = samples(kind, int(np.prod(shape)), 3).reshape(shape[::-1])
+    first = np.zeros_like(values) if before is None else before
+    strides = tuple(int(s) for s in np.cumprod(shape[:-1]) * values.itemsize)
+    arrays = [where.array(a.view(f"u{values.itemsize}")) for a in (values, first)]
+    load, back = (TensorMap(a.pointer, shape, strides, box, element, **more) for a in arrays)
+    return Tensors(values, *arrays, load, back)
+
+
+BULK_STORE = "cp.async.bulk.tensor.{dim}d.global.shared::cta"
+
+
+FOUR = ("tile::gather4", BULK_STORE + ".tile::scatter4.bulk_group")
+EMULATOR = ptx.device("emulator")
+
+
+@pytest.mark.parametrize("rows", [(3, 0, 16, 7), (5, -1, 99, 4)])
+def test_four_rows_are_gathered_and_scattered(rows: tuple[int, ...]) -> None:
+    made = two_tensors(EMULATOR, (24, 17), "u16", (16, 1))
+    tile = tensor(EMULATOR, made.maps, FOUR, [12, *rows], [], 64).view(np.uint16).reshape(4, 16)
+    written = np.zeros_like(made.values)
+    for place, row in enumerate(rows):
+        expected = np.zeros(16, np.uint16)
+        if 0 <= row < 17:
+            expected[:12] = made.values[row, 12:]
+            written[row, 12:] = made.values[row, 12:]
+        assert np.array_equal(tile[place], expected)
+    assert np.array_equal(made.stored(), written)
+
+
+def test_four_rows_need_a_box_of_one() -> None:
+    made = two_tensors(EMULATOR, (24, 17), "u16", (16, 2))
+    with pytest.raises(EmulatorFault, match="a box of one row"):
+        tensor(EMULATOR, made.maps, FOUR, [0, 1, 2, 3, 4], [], 64)
+
+
+def convolution_rows(
+    values: Any, filter: tuple[int, int], pad: int, step: int, dilation: int, tap: tuple[int, int]
+) -> Any:
+    """The im2col matrix of one tap: a row of channels for each output pixel of each image."""
+    images, height, width, channels = values.shape
+    heights = (height + 2 * pad - (filter[0] - 1) * dilation - 1) // step + 1
+    widths = (width + 2 * pad - (filter[1] - 1) * dilation - 1) // step + 1
+    found = []
+    for image in range(images):
+        for p, q in itertools.product(range(heights), range(widths)):
+            y = p * step - pad + tap[0] * dilation
+            x = q * step - pad + tap[1] * dilation
+            inside = 0 <= y < height and 0 <= x < width
+            found.append(values[image, y, x] if inside else np.zeros(channels, values.dtype))
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    ("pad", "step", "dilation"), [(1, 1, 1), (0, 1, 1), (2, 1, 2), (1, 2, 1), (0, 2, 1)]
+)
+def test_im2col_takes_the_pixels_of_a_convolution(
+    where: Device, pad: int, step: int, dilation: int
+) -> None:
+    """A 3x3 filter over images of 7x9: the copy's pixels are the rows of im2col, from any start."""
+    filter = (3, 3)
+    upper = pad - 2 * dilation
+    made = two_tensors(
+        where, (16, 9, 7, 2), "u16", (8, 24),
+        corners=((-pad, -pad), (upper, upper)), steps=(1, step, step, 1),
+    )  # fmt: skip
+    store = BULK_STORE + ".im2col_no_offs.bulk_group"
+    widths = (9 + 2 * pad - 2 * dilation - 1) // step + 1
+    first = widths + 2  # output pixel (1, 2)
+    for tap in ((0, 0), (1, 2)):
+        matrix = convolution_rows(made.values, filter, pad, step, dilation, tap)
+        start = [8, 2 * step - pad, step - pad, 0]
+        shift = [tap[1] * dilation, tap[0] * dilation]
+        tile = tensor(where, made.maps, ("im2col", store), start, shift, 8 * 24)
+        rows = matrix[first : first + 24, 8:]
+        expected = np.zeros((24, 8), np.uint16)
+        expected[: len(rows)] = rows
+        assert np.array_equal(tile.view(np.uint16).reshape(24, 8), expected)
+
+
+def test_im2col_needs_its_own_map() -> None:
+    made = two_tensors(EMULATOR, (16, 9, 7, 2), "u16", (8, 4, 4, 1))
+    mode = ("im2col", BULK_STORE + ".tile.bulk_group")
+    with pytest.raises(EmulatorFault, match="another tensor map: one of im2col"):
+        tensor(EMULATOR, made.maps, mode, [0, 0, 0, 0], [0, 0], 128)
+
+
+@pytest.mark.parametrize(
+    ("operation", "element"),
+    [("add", "u32"), ("add", "f32"), ("add", "bf16"), ("min", "s64"), ("max", "f16"),
+     ("inc", "u32"), ("dec", "u32"), ("xor", "u64"), ("and", "s32"), ("or", "u32")],
+)  # fmt: skip
+def test_a_tensor_is_reduced_inside_its_bounds(where: Device, operation: str, element: str) -> None:
+    kind = KINDS[element]
+    before = samples(kind, 24 * 17, 9).reshape(17, 24)
+    made = two_tensors(where, (24, 17), element, (8, 6), before)
+    store = f"cp.reduce.async.bulk.tensor.{{dim}}d.global.shared::cta.{operation}.tile.bulk_group"
+    tensor(where, made.maps, ("tile", store), [20, 14], [], 48)
+    expected = before.copy()
+    for row, column in itertools.product(range(14, 17), range(20, 24)):
+        expected[row, column] = reduced(
+            operation, before[row, column], made.values[row, column], kind
+        )
+    assert made.stored().tolist() == expected.tolist()
+
+
+def test_an_operation_that_the_element_has_not() -> None:
+    made = two_tensors(EMULATOR, (24, 17), "u32", (8, 6))
+    odd = replace(made.back, element="f32")
+    store = "cp.reduce.async.bulk.tensor.{dim}d.global.shared::cta.xor.tile.bulk_group"
+    with pytest.raises(EmulatorFault, match=r"\.xor is no reduction of elements of f32"):
+        tensor(EMULATOR, (made.load, odd), ("tile", store), [0, 0], [], 48)
+
+
+def test_strides_of_traversal_thin_a_box(where: Device) -> None:
+    """The box spans what its steps go over: ceil(box / step) elements move."""
+    made = two_tensors(where, (16, 17), "u16", (8, 7), steps=(1, 3))
+    assert (made.load.counts, made.load.box_bytes) == ((8, 3), 48)
+    mode = ("tile", BULK_STORE + ".tile.bulk_group")
+    tile = tensor(where, made.maps, mode, [4, 5], [], 24).view(np.uint16).reshape(3, 8)
+    assert np.array_equal(tile, made.values[5:12:3, 4:12])
