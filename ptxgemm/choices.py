@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from ptx import cache as disk
 from ptxgemm import choose
 from ptxgemm.choose import FEW_COLUMNS, Choice
-from ptxgemm.narrow import COLUMNS, ELEMENTS, OUTS, Narrow
-from ptxgemm.tiling import Tiling
+from ptxgemm.narrow import COLUMNS, Narrow
+from ptxgemm.tiling import ELEMENTS, Tiling
 
 if TYPE_CHECKING:
     from ptx.devices import Device
@@ -53,6 +53,11 @@ class Product:
             c, a, b = c.transposed, b.transposed, a.transposed
         layout = "".join("N" if one.along == "columns" else "T" for one in (a, b))
         return Product(c.rows, c.columns, a.columns, layout, a.element, b.element, c.element)
+
+    @property
+    def depth(self) -> int:
+        """K in the bytes of so many 16-bit elements, by which the model goes."""
+        return -(-self.k * ELEMENTS[self.a].bytes // 2)
 
     @property
     def key(self) -> str:
@@ -106,10 +111,10 @@ def best(device: Device, c: Matrix, a: Matrix, b: Matrix) -> Choice | None:
 @cache
 @lru_cache(maxsize=1024)
 def modelled(sm_count: int, product: Product) -> Choice | None:
-    """The cheapest choice by the model, for the types that narrow products have; else None."""
-    if product.a in ELEMENTS and product.b == product.a and product.out in OUTS:
-        return choose.ranked(sm_count, product.m, product.n, product.k)[0]
-    return None
+    """The cheapest choice by the model; None for what wgmma does not multiply."""
+    if product.a not in ELEMENTS:
+        return None
+    return choose.ranked(sm_count, product.m, product.n, product.depth)[0]
 
 
 @cache

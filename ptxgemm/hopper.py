@@ -97,6 +97,10 @@ class Matrix:
         pitch = self.column_stride if self.columns > 1 else self.rows
         return self.columns, self.rows, pitch
 
+    def major(self, along_k: str) -> Major:
+        """How wgmma reads it, of which K runs along what: 16-bit elements alone as they lie."""
+        return "mn" if self.bytes == 2 and self.along != along_k else "k"
+
     @property
     def fits_tensor_copies(self) -> bool:
         count, _, pitch = self.lines
@@ -250,14 +254,10 @@ def configure(
         made = choose.tiling(sm_count, c.rows, c.columns, depth, candidates)
     by_lines = made.tile_n * c.bytes % LINE_BYTES == 0 and c.fits_tensor_stores
     return replace(
-        made, a=a.element, b=b.element, out=c.element, a_major=_major(a, "columns"),
-        b_major=_major(b, "rows"), store="tensor" if by_lines else "units", scaled=scaled,
+        made, a=a.element, b=b.element, out=c.element, a_major=a.major("columns"),
+        b_major=b.major("rows"), store="tensor" if by_lines else "units", scaled=scaled,
         accumulate=accumulate,
     )  # fmt: skip
-
-
-def _major(matrix: Matrix, along_k: str) -> Major:
-    return "mn" if matrix.bytes == 2 and matrix.along != along_k else "k"
 
 
 def _turns(matrix: Matrix, along_k: str) -> bool:

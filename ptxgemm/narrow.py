@@ -20,11 +20,10 @@ from ptxgemm.tiling import (
     SUMS_LIMIT,
     WARPGROUP,
     Major,
+    Tiling,
 )
 from ptxgemm.tma import Operand
 
-ELEMENTS = ("bf16", "f16")
-OUTS = ("bf16", "f16", "f32")
 COLUMNS = (8, 16, 32, 64, 128, 256)
 CLUSTER_LIMIT = 8
 """CTAs of a cluster that every Hopper GPU can have."""
@@ -101,15 +100,14 @@ class Narrow:
         for name, value, known in (
             ("tile_m", self.tile_m, (64, 128, 256)), ("tile_n", self.tile_n, COLUMNS),
             ("depth", self.depth, (1, 2, 4)),
-            ("a", self.a, ELEMENTS), ("b", self.b, (self.a,)),
-            ("out", self.out, OUTS),
-            ("a_major", self.a_major, ("k", "mn")), ("b_major", self.b_major, ("k", "mn")),
             ("a_copy", self.a_copy, ("tensor", "units")), ("c_major", self.c_major, ("m", "n")),
             ("width", self.width, (1, VECTOR)),
         ):  # fmt: skip
             if value not in known:
                 expected = ", ".join(map(str, known))
                 raise ValueError(f"{name} is {value!r}; expected {expected}")
+        if self.types.element.bytes != 2 and self.a_copy == "units":
+            raise ValueError(f"elements of {self.a} are not copied by units: that is for 16 bits")
         for name, count in (("parts", self.parts), ("peers", self.peers)):
             if count < 1 or count & (count - 1):
                 raise ValueError(f"{name} is {count}; expected a power of two")
@@ -138,13 +136,23 @@ class Narrow:
     # ------------------------------------------------------------ types
 
     @property
+    def types(self) -> Tiling:
+        """Whole tiles of the same types, layouts and scale, which check that they go together."""
+        return Tiling(
+            128, 64, 2, a=self.a, b=self.b, out=self.out, a_major=self.a_major,
+            b_major=self.b_major, store="units", scaled=self.scaled,
+        )  # fmt: skip
+
+    @property
     def out_bytes(self) -> int:
         return OUT_BYTES[self.out]
 
     @property
     def instruction(self) -> str:
         """The wgmma, as PTX spells it."""
-        return f"wgmma.mma_async.sync.aligned.m{ROWS}n{self.tile_n}k16.f32.{self.a}.{self.b}"
+        element = self.types.element
+        shape = f"m{ROWS}n{self.tile_n}k{32 // element.bytes}"
+        return f"wgmma.mma_async.sync.aligned.{shape}.{element.sum}.{self.a}.{self.b}"
 
     # ------------------------------------------------------------ threads
 
@@ -195,7 +203,7 @@ class Narrow:
     @property
     def line_k(self) -> int:
         """Elements of K in a line of shared memory."""
-        return LINE_BYTES // 2
+        return LINE_BYTES // self.types.element.bytes
 
     @property
     def tile_k(self) -> int:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ptxgemm.narrow import VECTOR, Narrow
-from ptxgemm.tiling import ELEMENTS
+from ptxgemm.tiling import ELEMENTS, LINE_BYTES
 
 if TYPE_CHECKING:
     from ptx.devices import Device
@@ -24,12 +24,11 @@ def fitted(shape: Narrow, c: Matrix, a: Matrix, b: Matrix, scaled: bool) -> Narr
     """`shape` for C = A B as they lie, `parts` no more than there are K steps. An A that tensor
     copies do not take is copied by units, where there is room for that.
     """
-    steps = -(-a.columns // shape.tile_k)
+    steps = -(-a.columns * a.bytes // (shape.depth * LINE_BYTES))
     made = replace(
         shape, a=a.element, b=b.element, out=c.element, scaled=scaled,
         parts=min(shape.parts, 1 << (steps.bit_length() - 1)),
-        a_major="k" if a.along == "columns" else "mn",
-        b_major="k" if b.along == "rows" else "mn",
+        a_major=a.major("columns"), b_major=b.major("rows"),
         c_major="n" if c.along == "columns" else "m",
         width=VECTOR if _takes_vectors(c) else 1,
     )  # fmt: skip

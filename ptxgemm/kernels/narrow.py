@@ -9,7 +9,7 @@ Launched early, it makes itself ready while the launch before it still runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from ptx.builder import Kernel
 from ptx.ir import SINK, Addr, Reg
 from ptxgemm import ring as rings
-from ptxgemm import tma
+from ptxgemm import rounding, tma
 from ptxgemm.kernels import unaligned
 from ptxgemm.kernels.unaligned import Unaligned
 from ptxgemm.narrow import VECTOR, Narrow
@@ -78,7 +78,8 @@ def gemm(shape: Narrow, name: str = "narrow_gemm") -> Kernel:
     c = f"global.b{8 * shape.out_bytes}"
     parameters |= {"c": c, "pitch": "u32"}
     if shape.scaled:
-        parameters |= {"alpha": "f32", "beta": "f32", "old": c, "old_row": "s64"}
+        number = "s32" if shape.out == "s32" else "f32"
+        parameters |= {"alpha": number, "beta": number, "old": c, "old_row": "s64"}
     k = Kernel(name, **parameters)
     k.maxntid(shape.threads)
     if shape.cluster > 1:
@@ -252,7 +253,7 @@ def _copy_b(
 
 def _multiply(k: Kernel, work: Work, a: Unaligned | None, thread: Reg) -> tuple[Reg, ...]:
     """A warpgroup's sums of the CTA's part of K. The loop is named ``main``."""
-    sums = tuple(k.mov.f32(0.0) for _ in range(work.shape.sums))
+    sums = tuple(k.mov.b32(0) for _ in range(work.shape.sums))
     emptied = _emptied(k, work)
     start = k.add.u32(work.shared & tma.ADDRESS_BITS, work.shape.b_places[0])
     b = k.or_.b64(k.cvt.u64.u32(start >> 4), work.shape.loads[1].descriptor)
@@ -333,10 +334,13 @@ def _wgmma(
     """64 rows of A, by a descriptor or in four registers of each thread, times B."""
     each = shape.sums * ROWS // shape.rows
     own = tuple(sums[block * each : (block + 1) * each])
-    transposed = [int(shape.b_major == "mn")]
-    if not isinstance(a, tuple):
-        transposed.insert(0, int(shape.a_major == "mn"))
-    k.op(shape.instruction, own, a, b, always, 1, 1, *transposed)
+    signs = () if shape.types.sum == "s32" else (1, 1)
+    transposed: tuple[int, ...] = ()
+    if shape.types.element.bytes == 2:
+        transposed = (int(shape.b_major == "mn"),)
+        if not isinstance(a, tuple):
+            transposed = (int(shape.a_major == "mn"), *transposed)
+    k.op(shape.instruction, own, a, b, always, *signs, *transposed)
 
 
 def _emptied(k: Kernel, work: Work) -> tuple[Reg, ...]:
@@ -386,10 +390,10 @@ def _stage(k: Kernel, shape: Narrow, sums: Sequence[Reg], staging: Reg, thread: 
         offset = down * steps[0] + right * steps[1]
         pair = tuple(sums[index : index + 2])
         if shape.c_major == "n":
-            k.st.shared.v2.f32(Addr(at, offset), pair)
+            k.st.shared.v2.b32(Addr(at, offset), pair)
         else:
-            k.st.shared.f32(Addr(at, offset), pair[0])
-            k.st.shared.f32(Addr(at, offset + pitch), pair[1])
+            k.st.shared.b32(Addr(at, offset), pair[0])
+            k.st.shared.b32(Addr(at, offset + pitch), pair[1])
     if shape.cluster == 1:
         k.bar.sync(STAGED, count)
 
@@ -432,7 +436,8 @@ def _add_and_write(
     shape = work.shape
     corner = (work.row, work.column) if shape.c_major == "n" else (work.column, work.row)
     in_line = shape.line // VECTOR
-    load = "ld.shared::cluster.v4.f32" if shape.parts > 1 else "ld.shared.v4.f32"
+    load = "ld.shared::cluster.v4.b32" if shape.parts > 1 else "ld.shared.v4.b32"
+    add = "add.s32" if shape.types.sum == "s32" else "add.rn.f32"
     places = [(n >> (in_line.bit_length() - 1), n & (in_line - 1)) for n in numbers]
     fetched = []
     for line, vector in places:
@@ -442,7 +447,7 @@ def _add_and_write(
         sums = list(parts[0])
         for more in parts[1:]:
             for value, other in zip(sums, more, strict=True):
-                k.add.rn.f32(value, other, out=value)
+                k.op(add, value, other, out=value)
         at = corner[0] + line, k.mad.lo.u32(vector, VECTOR, corner[1])
         _store(k, shape, target, sums, *at)
 
@@ -451,48 +456,45 @@ def _store(
     k: Kernel, shape: Narrow, target: Target, sums: Sequence[Reg], line: Reg, along: Reg
 ) -> None:
     """Four neighbours of a line of C, as far as they lie in it."""
-    size = shape.out_bytes
+    size, types = shape.out_bytes, shape.types
     index = k.mad.wide.u32(line, target.pitch, k.cvt.u64.u32(along))
     at = target.c + (index << (size.bit_length() - 1))
     left = k.sub.s32(target.length, along)
     with k.when(k.setp.ge.u32(line, target.lines)):
         k.mov.s32(0, out=left)
     inside = [k.setp.gt.s32(left, place) for place in range(VECTOR)]
+    if types.by_way_of_floats:
+        sums = rounding.floats(k, types.sum, sums)
     if target.scale is not None:
         first = k.add.s64(target.scale.old, k.mul.wide.u32(along, size))
         old = k.mad.lo.s64(k.cvt.s64.u32(line), target.scale.row, first)
         _scale(k, shape, target.scale, sums, old, inside)
+    integers = types.sum == "s32" and not types.by_way_of_floats
+    held = rounding.stored(k, shape.out, sums, integers=integers)
     if shape.width == VECTOR:
-        words = list(sums) if size == 4 else list(_packed(k, shape.out, sums))
+        words = held
+        if size == 1:
+            pair = k.prmt.b32(*held, 0x5410) if shape.out == "s8" else k.mov.b32(tuple(held))
+            words = [pair]
+        vector = f".v{len(words)}" if len(words) > 1 else ""
         with k.when(inside[0]):
-            k.op(f"st.global.v{len(words)}.b32", at, tuple(words))
+            k.op(f"st.global{vector}.b32", at, tuple(words) if vector else words[0])
         return
-    for place, value in enumerate(sums):
-        if size == 2:
-            value = k.op(f"cvt.rn.{shape.out}.f32", value)
+    elements = [part for one in held for part in rounding.parts(k, shape.out, one)]
+    for place, value in enumerate(elements):
         with k.when(inside[place]):
             k.op(f"st.global.b{8 * size}", Addr(at, place * size), value)
-
-
-def _packed(k: Kernel, out: str, values: Sequence[Reg]) -> Iterator[Reg]:
-    """Neighbours in one register, the first in the low half."""
-    for i in range(0, len(values), 2):
-        yield k.op(f"cvt.rn.{out}x2.f32", values[i + 1], values[i])
 
 
 def _scale(
     k: Kernel, shape: Narrow, scale: Scale, sums: Sequence[Reg], at: Reg, inside: Sequence[Reg]
 ) -> None:
     """alpha times the sums, plus beta times what is at `at`; where beta is 0, that is not read."""
-    size = shape.out_bytes
+    integers = shape.out == "s32"
     for value in sums:
-        k.mul.rn.f32(value, scale.alpha, out=value)
-    old = k.mov.b16(0) if size == 2 else k.mov.f32(0.0)
-    load = "ld.global.b16" if size == 2 else "ld.global.f32"
-    with k.branch(k.setp.neu.f32(scale.beta, 0.0)):
+        k.op("mul.lo.s32" if integers else "mul.rn.f32", value, scale.alpha, out=value)
+    wanted = k.setp.ne.s32(scale.beta, 0) if integers else k.setp.neu.f32(scale.beta, 0.0)
+    with k.branch(wanted):
         for place, value in enumerate(sums):
-            with k.when(inside[place]):
-                k.op(load, Addr(at, place * size), out=old)
-            wide = old if size == 4 else k.op(f"cvt.f32.{shape.out}", old)
-            with k.when(inside[place]):
-                k.fma.rn.f32(scale.beta, wide, value, out=value)
+            old = rounding.load(k, shape.out, Addr(at, place * shape.out_bytes), inside[place])
+            k.op("mad.lo.s32" if integers else "fma.rn.f32", scale.beta, old, value, out=value)

@@ -104,7 +104,8 @@ def test_float32_is_cut_to_tf32_where_it_may(chosen: list[Any]) -> None:
     for tf32, one in ((True, 1.0), (False, 1 + 2.0**-11)):
         np.testing.assert_array_equal(ptxgemm.matmul(a, b, tf32=tf32, **EMULATOR), 8 * one)
         assert isinstance(chosen[-1], OnHopper) == tf32
-    assert "wgmma_gemm" in repr(ptxgemm.plan(5, 6, 8, tf32=True, **EMULATOR))
+    assert "narrow_gemm" in repr(ptxgemm.plan(5, 6, 8, tf32=True, **EMULATOR))
+    assert "wgmma_gemm" in repr(ptxgemm.plan(2048, 2048, 8, tf32=True, **EMULATOR))
     half = np.ones((4, 4), np.float16)
     with pytest.raises(ValueError, match="tf32 is for float32; a has dtype float16"):
         ptxgemm.gemm(half, half, tf32=True, **EMULATOR)

@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 
 import ptx
+from benchmarks.hopper_check import PAIRS
 from ptx import sass
 from ptxgemm import hopper
 from ptxgemm.hopper import Matrix
 from ptxgemm.kernels.narrow import gemm
 from ptxgemm.narrow import COLUMNS, Narrow
+from ptxgemm.tiling import ELEMENTS, OUTS
+from tests.gemm import hopper_products as products
 from tests.gemm.test_wgmma_gpu import check
 from tests.gemm.test_wgmma_sass import missing
 
@@ -27,6 +30,8 @@ KERNELS = {
     "rows": Narrow(128, 64, 4, 2, parts=2, peers=4, b_major="mn", scaled=True, out="f32"),
     "units along K": Narrow(64, 8, 8, 2, parts=2, c_major="m", a_copy="units"),
     "units along M": Narrow(128, 64, 4, a_major="mn", c_major="m", a_copy="units"),
+    "int8": Narrow(128, 32, 8, a="s8", b="s8", out="s32"),
+    "fp8": Narrow(64, 16, 8, parts=2, a="e4m3", b="e5m2", c_major="m", width=4),
     "few tiles": Narrow(256, 128, 4, parts=8, a_major="mn", c_major="m"),
 }
 
@@ -58,9 +63,11 @@ def test_the_numbers_of_a_shape() -> None:
     [
         ({"tile_m": 192}, "tile_m is 192; expected 64, 128, 256"),
         ({"tile_n": 24}, "tile_n is 24; expected 8, 16, 32"),
-        ({"a": "tf32"}, "a is 'tf32'; expected bf16, f16"),
-        ({"b": "f16"}, "b is 'f16'; expected bf16"),
-        ({"out": "s32"}, "out is 's32'; expected bf16, f16, f32"),
+        ({"a": "f32"}, "a is 'f32'; expected bf16, f16, tf32"),
+        ({"b": "f16"}, "wgmma multiplies no bf16 by f16"),
+        ({"out": "s32"}, "sums of bf16 are f32 and become .*; out is s32"),
+        ({"a": "s8", "b": "u8", "out": "s8", "a_major": "mn"}, "wgmma takes s8 along K only"),
+        ({"a": "tf32", "b": "tf32", "a_copy": "units"}, "elements of tf32 are not copied by units"),
         ({"c_major": "k"}, "c_major is 'k'; expected m, n"),
         ({"width": 2}, "width is 2; expected 1, 4"),
         ({"parts": 3}, "parts is 3; expected a power of two"),
@@ -104,6 +111,28 @@ def test_small_products(
     emulator: Any, m: int, n: int, k: int, shape: Narrow, options: Any, layout: str
 ) -> None:
     check(emulator, m, n, k, flips=FLIPS[layout], tiling=shape, **options)
+
+
+@pytest.mark.parametrize("out", ["s8", "s32", "f32", "e5m2"])
+@pytest.mark.parametrize("n", [40, pytest.param(41, marks=pytest.mark.slow)])
+def test_types(emulator: Any, out: str, n: int) -> None:
+    """Of 8 and of 32 bits; operands that do not lie along K are transposed before."""
+    pairs = {"s8": "u8 s8", "s32": "s8", "f32": "tf32", "e5m2": "e4m3 e5m2"}
+    shape = Narrow(64, 8, 2, parts=2)
+    products.check(emulator, 5, n, 261, kinds=PAIRS[pairs[out]], out=out, tiling=shape)
+    scale = {"alpha": 2.0, "beta": -1.0}
+    products.check(emulator, n, 5, 70, kinds=PAIRS[pairs[out]], out=out, tiling=shape,
+                   flips=(True, False, False), **scale)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("layout", FLIPS)
+def test_every_type(emulator: Any, pair: str, layout: str) -> None:
+    scale, shape = {"alpha": -1.0, "beta": 2.0}, Narrow(64, 16, 2, parts=2, peers=2)
+    for out in OUTS[ELEMENTS[PAIRS[pair][0]].sum]:
+        products.check(emulator, 9, 72, 140, kinds=PAIRS[pair], out=out, flips=FLIPS[layout],
+                       tiling=shape, **scale)  # fmt: skip
 
 
 @pytest.mark.parametrize("order", ["fixed", "reverse", 1])
@@ -202,14 +231,15 @@ def assembled(name: str) -> sass.Sass:
 @kernels
 def test_the_main_loop_is_products_and_barriers(name: str) -> None:
     shape, main = KERNELS[name], assembled(name).loop("main")
-    products = [one for one in main.instructions if one.opcode.startswith("HGMMA")]
-    assert len(products) == 4 * shape.depth * shape.rows // 64
-    assert {one.opcode for one in products} == {f"HGMMA.64x{shape.tile_n}x16.F32.BF16"}
-    assert sum("gsb0" in operand for one in products for operand in one.operands) == 1
+    made = [one for one in main.instructions if "GMMA" in one.opcode]
+    assert len(made) == 4 * shape.depth * shape.rows // 64
+    opcode = {"int8": "IGMMA.64x32x32.S8.S8", "fp8": "QGMMA.64x16x32.F32.E4M3.E5M2"}.get(name)
+    assert {one.opcode for one in made} == {opcode or f"HGMMA.64x{shape.tile_n}x16.F32.BF16"}
+    assert sum("gsb0" in operand for one in made for operand in one.operands) == 1
     for slow in ("MEMBAR", "ERRBAR", "LDL", "STL", "BAR", "LDG", "STS"):
         assert not main.has(slow), slow
     words = 16 if shape.a_copy == "units" else 0  # two words, or two elements, for a register
-    assert main.count("LDS") == len(products) * words // 2
+    assert main.count("LDS") == len(made) * words // 2
 
 
 @assembles
