@@ -2879,6 +2879,28 @@ class _mma:
     sp__ordered_metadata: _mma_sp__ordered_metadata
     sync: _mma_sync
 
+class _mov_v2:
+    b16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    b32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    b64: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f64: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    s16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    s32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    s64: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    u16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    u32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    u64: _atom_acq_rel_add_L2__cache_hint_v2_f32
+
+class _mov_v4:
+    b16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    b32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    f32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    s16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    s32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    u16: _atom_acq_rel_add_L2__cache_hint_v2_f32
+    u32: _atom_acq_rel_add_L2__cache_hint_v2_f32
+
 class _mov:
     b128: _call_uni
     b16: _call_uni
@@ -2893,6 +2915,8 @@ class _mov:
     u16: _abs_bf16
     u32: _abs_bf16
     u64: _abs_bf16
+    v2: _mov_v2
+    v4: _mov_v4
 
 class _movmatrix_sync_aligned_m8n8_trans:
     b16: _abs_bf16

@@ -327,6 +327,11 @@ class Vector:
     items: tuple[Operand, ...]
 
     def __str__(self) -> str:
+        if self.items and type(self.items[0]) is Special:
+            # ptxas reads the axes of %tid otherwise where they are named one by one.
+            name, _, axis = self.items[0].name.partition(".")
+            if axis and self.items == tuple(Special(f"{name}.{axis}") for axis in "xyzw"):
+                return name
         return "{" + ", ".join(map(str, self.items)) + "}"
 
 

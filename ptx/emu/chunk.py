@@ -223,9 +223,8 @@ class Chunk:
         self._steps[at] = run
 
     def _bind(self, decoded: Decoded) -> Step:
-        if decoded.words.opcode == "mov" and any(
-            isinstance(operand, Vector) for operand in decoded.operands
-        ):
+        vectors = sum(isinstance(operand, Vector) for operand in decoded.operands)
+        if decoded.words.opcode == "mov" and vectors == 1:
             return steps.bind_vector_move(self, decoded)
         if decoded.meaning is not None:
             return steps.bind_meaning(self, decoded, decoded.meaning)

@@ -23,6 +23,8 @@ POLICY = "{.hint, policy:u64}"
 row("mov.type  d, a", type="b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64 b128@70:8.3")
 row("mov.pred  d, {!}a")
 row("mov.type  d, a:symbol", type="u32 u64 s32 s64 b32 b64")
+row("mov.vec.type  d*vec, a*vec", vec="v2 v4", type="b16 b32 u16 u32 s16 s32 f32")
+row("mov.v2.type   d*2, a*2", type="b64 u64 s64 f64")
 
 # ---------------------------------------------------------------- 9.7.9.4 mov: pack and unpack
 row("mov.b16   d, a:b8*2")

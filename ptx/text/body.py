@@ -27,9 +27,17 @@ from ptx.isa import Variant, explain, in_order, resolve
 from ptx.names import NAME
 from ptx.operands import OFFSET_LIMIT, select
 from ptx.text.cursor import Cursor
-from ptx.text.declarations import SPACES, parameters, variables
+from ptx.text.declarations import SPACES, parameters, scalar_bytes, variables
 from ptx.text.directives import OUTSIDE, directive, file_or_line, pragma
-from ptx.text.operands import OperandCache, Unknown, call_operands, jump_operands, split
+from ptx.text.operands import (
+    Element,
+    OperandCache,
+    Unknown,
+    call_operands,
+    elements,
+    jump_operands,
+    split,
+)
 from ptx.text.scopes import Scope, spelled
 from ptx.text.source import Fault
 
@@ -76,7 +84,7 @@ class Body:
         if parameter.space == "reg":
             reason = self.scope.declare_registers(Registers(parameter.type, parameter.name))
         else:
-            reason = self.scope.declare_variable(parameter.name, "param")
+            reason = self.scope.declare_variable(parameter.name, "param", scalar_bytes(parameter))
         if reason and parameter.place is not None:
             start = self.source.lines[parameter.place.line - 1] + parameter.place.column - 1
             self.report(Fault(reason, start))
@@ -135,6 +143,8 @@ class Body:
                     for part, start in parts:
                         cache.at(part, start)
                     raise
+                if Element in map(type, operands):
+                    operands = elements(opcode, operands)
             elif rest and not rest.isspace():
                 operands = tuple(cache.each(rest.split(","), 0))
             else:
@@ -292,7 +302,9 @@ class Body:
         elif token.text[1:] in SPACES:
             cursor.next()
             for variable in variables(cursor, "", "", token.text[1:], self.scope.number):
-                if reason := self.scope.declare_variable(variable.name, variable.space):
+                if reason := self.scope.declare_variable(
+                    variable.name, variable.space, scalar_bytes(variable)
+                ):
                     raise Fault(reason, token.start)
                 self.found.append(variable)
             self.cache.clear()

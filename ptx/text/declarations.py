@@ -58,6 +58,16 @@ def variables(
     return found
 
 
+def scalar_bytes(declared: Variable | Parameter) -> int:
+    """What ``a[n]`` counts in: the bytes of the type of an array, a vector's elements alone; 0
+    of what is no array."""
+    if isinstance(declared, Variable):
+        array = bool(declared.shape)
+    else:
+        array = declared.count is not None
+    return max(1, types.bits(declared.type) // 8) if array else 0
+
+
 def _shape(cursor: Cursor) -> tuple[int | None, ...]:
     found: list[int | None] = []
     while cursor.take("["):

@@ -206,8 +206,27 @@ class _Reader:
             self.at += 1
             return _select(found, following)
         if isinstance(found, Symbol):
+            if self.take("["):
+                return self.element(found, token)
             return found + self.offset(found.name)
         return found
+
+    def element(self, array: Symbol, token: Token) -> Element:
+        """``a[4]``, from behind its opening bracket."""
+        size = self.scope.element_bytes(array.name)
+        if not size:
+            raise Fault(f"{array.name} is no array", token.start)
+        if self.token.kind == "name" and self.token.text != RESERVED:
+            raise Fault(
+                f"an index in a register is an address of its own: add {size} times "
+                f"{self.token.text} to that of {array.name}",
+                self.token.start,
+            )
+        index = self.constant()
+        if index.is_float:
+            raise Fault(f"an index is an integer, got {index}", token.start)
+        self.expect("]")
+        return Element(array + size * int(index.value))
 
     def known(self, token: Token) -> Reg | Vector | Symbol | Special:
         found = self.scope.find(token.text)
@@ -261,6 +280,27 @@ class _Reader:
         if imm.is_float:
             raise Fault(f"an offset is an integer, got {imm}", start)
         return int(imm.value)
+
+
+class Element(Symbol):
+    """``a[4]``: an address to ``ld`` and ``st``, and the value of that address to ``mov``."""
+
+    def __init__(self, place: Symbol) -> None:
+        super().__init__(place.name, place.offset, place.space, place.scope)
+
+
+def elements(opcode: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """The operands with each element of an array as the instruction means it."""
+    if opcode not in ("ld", "st", "mov", "cvta"):
+        raise Fault(f"only ld, st, mov and cvta take an element of an array, not {opcode}", 0)
+    return tuple([_meant(operand, opcode) for operand in operands])
+
+
+def _meant(operand: Operand, opcode: str) -> Operand:
+    if not isinstance(operand, Element):
+        return operand
+    place = Symbol(operand.name, operand.offset, operand.space, operand.scope)
+    return Addr(place) if opcode in ("ld", "st") else place
 
 
 class Unknown(Fault):

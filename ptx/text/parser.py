@@ -9,7 +9,7 @@ from ptx.errors import Place, PtxError
 from ptx.ir import Function, Item, Module, Parameter
 from ptx.text.body import Body
 from ptx.text.cursor import Cursor
-from ptx.text.declarations import SPACES, parameters, variables
+from ptx.text.declarations import SPACES, parameters, scalar_bytes, variables
 from ptx.text.directives import LINKAGES, attribute, directive, file_or_line, pragma, section
 from ptx.text.scopes import Scope
 from ptx.text.source import Fault, Source, token_at
@@ -183,7 +183,7 @@ class _Parser:
         found = variables(cursor, linkage, attributes, space)
         self.items += found
         for variable in found:
-            self.scope.declare_variable(variable.name, space)
+            self.scope.declare_variable(variable.name, space, scalar_bytes(variable))
 
     def function(self, linkage: str, entry: bool, start: int) -> None:
         cursor = self.cursor

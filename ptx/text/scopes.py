@@ -16,6 +16,8 @@ LOOKED_AT = 2000
 Named = Reg | Vector | Symbol
 
 COMPONENTS = "xyzw"
+SPECIAL_VECTORS = frozenset(name.partition(".")[0] for name in isa.SPECIAL if name.endswith(".x"))
+"""Special registers with axes, ``%tid``: an instruction may read all four at once."""
 
 
 class Scope:
@@ -25,6 +27,8 @@ class Scope:
         self.number = number
         self.outer = outer
         self.names: dict[str, Named] = {}
+        self.elements: dict[str, int] = {}
+        """The bytes of an element of each array."""
         self.ranges: dict[str, Registers] = {}
         """Numbered registers by what stands before the number."""
         self.digits_before = False
@@ -57,11 +61,21 @@ class Scope:
         parts = [f"{name}.{axis}" for axis in COMPONENTS[: declared.vector]]
         return Vector(tuple(Reg(part, type, scope=self.number) for part in parts))
 
-    def declare_variable(self, name: str, space: str) -> str:
+    def declare_variable(self, name: str, space: str, element_bytes: int = 0) -> str:
+        """Adds a variable or parameter; `element_bytes` is 0 where it is no array."""
         if reason := self._taken(name):
             return reason
         self._add(name, Symbol(name, 0, space, self.number))
+        if element_bytes:
+            self.elements[name] = element_bytes
         return ""
+
+    def element_bytes(self, name: str) -> int:
+        """Of the array that `name` is here; 0 where it is none."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.names:
+            scope = scope.outer
+        return scope.elements.get(name, 0) if scope is not None else 0
 
     def declare_function(self, name: str) -> None:
         self.names.setdefault(name, Symbol(name))
@@ -106,7 +120,11 @@ class Scope:
                 ):
                     return Reg(name, declared.type, scope=scope.number)
             scope = scope.outer
-        return Special(name) if name in isa.SPECIAL else None
+        if name in isa.SPECIAL:
+            return Special(name)
+        if name in SPECIAL_VECTORS:
+            return Vector(tuple(Special(f"{name}.{axis}") for axis in COMPONENTS))
+        return None
 
     def why_unknown(self, name: str) -> str:
         """Why :meth:`find` found nothing, with the nearest declaration."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ptx
 from tests.emu.harness import operate, outputs
 
 
@@ -338,3 +339,21 @@ def test_mov_packs_and_unpacks() -> None:
         block=2,
     )
     assert list(found) == [0, 7, 0x56781234, 0x56781234, 1, 7, 0x56781234, 0x56781234]
+
+
+def test_vectors_are_moved_whole() -> None:
+    """mov.v4: of registers, and of all axes of a special register."""
+    k = ptx.Kernel("k", out="global.u32@16")
+    (out,) = k.params()
+    index = k.mov.v4.u32((k.tid.x, k.tid.y, k.tid.z, k.ntid.x))
+    moved = k.mov.v4.b32(index[::-1])
+    at = out + k.mul.wide.u32(k.mad.lo.u32(index[1], index[3], index[0]), 16)
+    k.st.global_.v4.u32(at, moved)
+    k.ret()
+    device = ptx.device("emulator")
+    made = device.array(np.zeros((3, 4, 4), "u4"))
+    device.load(ptx.Module(k))["k"].launch(1, (4, 3), [made])
+    found = made.numpy()
+    for y in range(3):
+        for x in range(4):
+            assert found[y, x].tolist() == [4, 0, y, x]

@@ -40,7 +40,7 @@ STRICTER: tuple[tuple[str, str, str], ...] = (
     ("literals out of range", "bar|mbarrier|tcgen05|wgmma|setmaxnreg", r"expected \d+ (to|or) "),
     ("a cache policy without .L2::cache_hint", "atom", "expected . operands, got"),
     ("asynchronous stores without their mbarrier", "st|red", "expected 3 operands, got 2"),
-    ("one register or literal for a vector", "st", "expected a vector of"),
+    ("one register or literal for a vector", "st|mov", "expected a vector of"),
     ("registers of another class", "isspacep|st|call|bar|vote|shfl", "expected .*, got"),
     ("mbarrier.arrive.noComplete without its state", "mbarrier", "operand d: .* got _"),
     ("a literal of floating point in a packed format", "multimem", "takes no .* literal"),

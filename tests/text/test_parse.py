@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -169,6 +170,57 @@ def test_constant_expressions_have_the_values_of_ptxas(tmp_path: Path) -> None:
     values = [str(variable.initial) for variable in parse(text).variables]
     assert all(value.lstrip("-").isdigit() for value in values)
     assert cubin(values) == cubin(EXPRESSIONS)
+
+
+def assembled(text: str, folder: Path) -> bytes:
+    (folder / "a.ptx").write_text(text)
+    command = [find_tool("ptxas").path, "-arch=sm_90a", "a.ptx", "-o", "a.cubin"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    return (folder / "a.cubin").read_bytes()
+
+
+def test_elements_of_arrays_and_whole_vectors(tmp_path: Path) -> None:
+    """PTX ISA 9.0, section 6.4.2, and 9.7.9.3: the printed text gives the very cubin."""
+    text = HEADER + (
+        ".global .u32 table[8];\n.visible .entry k(.param .u64 p)\n{\n"
+        ".reg .b64 %rd<4>; .reg .b32 %r<8>; .reg .v4 .u32 v, w; .shared .b32 s[64], t[4][8];\n"
+        ".shared .v4 .f32 q[8];\nld.param.u64 %rd1, [p];\nld.global.u32 %r1, table[3];\n"
+        "st.shared.u32 s[2*3], %r1; st.shared.u8 s[1], %r1; st.shared.u32 t[1], %r1;\n"
+        "st.shared.u32 q[5], %r1; mov.u32 %r2, s[4]; mov.v4.u32 v, %tid; mov.v4.b32 w, v;\n"
+        "mov.v2.u32 {%r3, %r4}, {v.x, %ctaid.y}; add.u32 %r5, w.z, %r3; add.u32 %r5, %r5, %r4;\n"
+        "st.global.v2.u32 [%rd1], {%r2, %r5};\nret;\n}\n"
+    )
+    found = parse(text)
+    printed = print_module(found)
+    assert parse(printed) == found
+    assert "ld.global.u32 %r1, [table+12];" in printed
+    assert "st.shared.u8 [s+4], %r1;" in printed  # counted in elements of s
+    assert "st.shared.u32 [q+20], %r1;" in printed  # in those of its vectors
+    assert "mov.u32 %r2, s+16;" in printed
+    one = [" ".join(re.sub(r"//.*", "", t).split("\n")) for t in (text, printed)]
+    assert assembled(one[0], tmp_path) == assembled(one[1], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "ld.shared.u32 %r1, tile[%r2];",
+            r"an index in a register .* add 1 times %r2 to that of tile",
+        ),
+        ("ld.param.u64 %rd1, p[0];", "p is no array"),
+        ("atom.shared.add.u32 %r1, tile[4], 1;", "only ld, st, mov and cvta take an element"),
+        ("ld.shared.u32 %r1, tile[1.0];", "an index is an integer"),
+        ("ld.shared.u32 %r1, [tile[4]];", "expected"),
+        ("mov.u32 %r1, %tid;", "expected .u32, got a vector of 4"),
+        ("mov.v4.f32 v, %f1;", "expected a vector of 4"),
+        ("mov.v2.u32 {%r1, %r2}, %tid;", "expected a vector of 2 .u32, got 4 elements"),
+    ],
+)
+def test_no_elements(line: str, message: str) -> None:
+    with pytest.raises(PtxError, match=message):
+        body(line)
 
 
 def test_inner_scopes_shadow() -> None:
