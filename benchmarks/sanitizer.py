@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,7 @@ import numpy as np
 import ptx
 from benchmarks import harness
 from benchmarks.sanitizer_output import parse
+from ptx.driver import STICKY
 from ptx.emu import EmulatorFault
 from ptx.errors import LaunchError
 from tests.emu import planted_ptx
@@ -41,6 +43,7 @@ TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 WAITING = {"deadlock", "divergent-barrier", "mask", "barrier"}
 """Kinds of fault after which threads may wait for ever."""
 ROOT = Path(__file__).resolve().parent.parent
+OPTIONS = ("--print-limit", "8", "--target-processes", "application-only")
 WRONG = "a result is wrong:"
 REFUSED = "not built:"
 
@@ -126,7 +129,7 @@ class Sanitizer:
         run = [sys.executable, "-m", "benchmarks.sanitizer", "--run", bug.name, version]
         with tempfile.TemporaryFile("w+") as out:
             process = subprocess.Popen(
-                [self.path, "--tool", tool, "--print-limit", "8", *run],
+                [self.path, "--tool", tool, *OPTIONS, *run],
                 stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, start_new_session=True,
                 env={**os.environ, "PTX_LINEINFO": "1"},
             )  # fmt: skip
@@ -154,9 +157,15 @@ def verdict(text: str, bug: Planted) -> dict[str, Any]:
         }
     if not output.complete or WRONG in text:
         return {"verdict": "failed", "says": text.strip().replace(f"{ROOT}/", "")[-300:]}
-    # An error of the driver comes without a tool too.
-    said = next((call for call in output.calls if "CUDA_ERROR" in call), "")
+    # An error of a kernel comes from the driver without a tool too.
+    said = next((call for call in output.calls if _of_a_kernel(call)), "")
     return {"verdict": "error" if said else "clean", "says": said}
+
+
+def _of_a_kernel(call: str) -> bool:
+    """Whether a call told of what a kernel did, and was not refused itself."""
+    code = re.search(r"\(error (\d+)\)", call)
+    return code is not None and int(code[1]) in STICKY
 
 
 def judge(

@@ -84,6 +84,8 @@ SYNCCHECK = """\
 =========         Device Frame: ring_of_tiles at line 462
 ========= ERROR SUMMARY: 2 errors
 """
+BY_DRIVER = "\n".join(MEMCHECK.splitlines()[:1] + MEMCHECK.splitlines()[11:])
+"""Without the finding."""
 CLEAN = "========= COMPUTE-SANITIZER\nall is well\n========= ERROR SUMMARY: 0 errors\n"
 
 
@@ -146,7 +148,8 @@ def test_a_verdict_tells_whether_the_line_is_right() -> None:
         (CLEAN.replace("all is well", f"{sanitizer.WRONG} y"), "failed"),
         (CLEAN.replace("all is well", f"{sanitizer.REFUSED} %f5 is in flight"), "not built"),
         ("Error: No attachable process found", "failed"),
-        ("\n".join(MEMCHECK.splitlines()[:1] + MEMCHECK.splitlines()[11:]), "error"),
+        (BY_DRIVER, "error"),
+        (BY_DRIVER.replace("700", "1"), "clean"),
     ],
 )
 def test_verdicts_without_a_finding(text: str, verdict: str) -> None:

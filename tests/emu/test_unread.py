@@ -17,7 +17,7 @@ from tests.emu.unread.expected import OTHERWISE, UNFOUND, UNNAMED, WAITS, kind_o
 
 def marked(names: dict[str, str]) -> list[object]:
     return [
-        pytest.param(case, id=name, marks=pytest.mark.xfail(reason=names[name], strict=False))
+        pytest.param(case, id=name, marks=pytest.mark.xfail(reason=names[name], strict=True))
         if name in names
         else pytest.param(case, id=name)
         for name, case in CASES.items()
