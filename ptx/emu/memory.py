@@ -30,8 +30,10 @@ GLOBAL_BASE = 0x7F00_0000_0000
 WINDOW_BYTES = 1 << 32
 """Of each window; a CTA of a cluster has its shared memory at rank << RANK_SHIFT in it."""
 RANK_SHIFT = 24
-GUARD_BYTES = 4096
-"""At least so much lies unused after each global allocation."""
+GUARD_BYTES = 1 << 32
+"""At least so much lies unused after each global allocation: an offset of 32 bits that leaves one,
+to either side, reaches no other.
+"""
 FREES_KEPT = 1024
 """So many freed allocations are told apart."""
 

@@ -191,3 +191,13 @@ def test_shuffle_from_a_lane_that_does_not_take_part() -> None:
     )
     assert (error.kind, line(error)) == ("mask", 4)
     assert "reads from lane 20" in str(error)
+
+
+@pytest.mark.parametrize("offset", [-(1 << 31), -25536, 25536, (1 << 31) - 4])
+def test_an_offset_of_32_bits_reaches_no_other_allocation(offset: int) -> None:
+    """Three allocations one after another, and an index into the middle one that leaves it."""
+    memory = Memory()
+    _, middle, _ = (memory.allocate(64) for _ in range(3))
+    text = f"ld.param.u64 %rd0, [p0]; st.global.u32 [%rd0+{offset}], %j;"
+    found = fault(text, middle, memory=memory)
+    assert found.kind == "out-of-bounds"
