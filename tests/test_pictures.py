@@ -11,6 +11,10 @@ import pytest
 
 from ptx import layouts, pictures
 from ptx.__main__ import main
+from tests.fragments.tables import MMA, WMMA
+from tests.fragments.test_sparse import PRODUCTS
+
+PAGE = Path(__file__).parent.parent / "docs" / "fragments.md"
 
 
 def test_the_map_at_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,3 +97,21 @@ def test_a_picture_is_written(tmp_path: Path) -> None:
     path = tmp_path / "a.svg"
     assert main(["fragment", "m16n8k16", "f16", "a", "--svg", str(path)]) == 0
     assert path.read_text() == pictures.svg(layouts.mma_fragment("m16n8k16", "a", 16))
+
+
+def test_the_page_has_a_picture_of_every_fragment() -> None:
+    """Of every operand of the products that the tests multiply, sparse ones with each selector."""
+    shown = dict(re.findall(r"^!\[(.*)\]\((.*)\)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
+    found = []
+    for p in (*WMMA, *MMA):
+        shape, volta = f"m{p.m}n{p.n}k{p.k}", (p.k, p.a) == (4, "f16")
+        for operand, type, by in zip("abcc", (p.a, p.b, p.c, p.d), (*p.layouts, ""), strict=True):
+            layout = by if volta and operand in "ab" else ""
+            found.append(pictures.named(shape, type, operand, p.family, layout))
+    for k, a, b, c, selector in PRODUCTS:
+        for operand, type in (("a", a), ("b", b), ("c", c), ("meta", a)):
+            found.append(pictures.named(f"m16n8k{k}", type, operand, "", "", True, selector))
+    assert len({map.name for map in found}) > 90
+    for map in found:
+        picture = (PAGE.parent / shown[map.name]).read_text(encoding="utf-8")
+        assert picture.partition("\n")[2] and "<svg" in picture

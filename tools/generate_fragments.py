@@ -16,8 +16,6 @@ from ptx.layouts import Fragment
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FOLDER = "fragments"
-PICTURED = 1024
-"""Elements that a picture has at most; larger maps are told in text alone."""
 
 HEAD = """\
 # Fragments
@@ -38,30 +36,35 @@ SECTIONS: dict[str, list[tuple[Any, ...]]] = {
         *(("m16n8k8", "f16", one, "mma") for one in "ab"),
         *(("m8n8k4", "f16", one, "mma", by) for one in "ab" for by in ("row", "col")),
         *(("m8n8k4", type, "c", "mma") for type in ("f16", "f32")),
-        ("m16n8k16", "f32", "c", "mma"),
+        *((shape, type, "c", "mma") for shape in ("m16n8k16", "m16n8k8") for type in ("f32", "f16")),
     ],
-    "mma.sync, tf32": [("m16n8k8", "tf32", "a", "mma"), ("m16n8k8", "tf32", "b", "mma"),
-                       ("m16n8k4", "tf32", "a", "mma"), ("m16n8k4", "tf32", "b", "mma")],
+    "mma.sync, tf32": [
+        *((shape, "tf32", one, "mma") for shape in ("m16n8k8", "m16n8k4") for one in "ab"),
+        ("m16n8k4", "f32", "c", "mma"),
+    ],
     "mma.sync, f64": [
         *(("m8n8k4", "f64", one, "mma") for one in "abc"),
         *(("m16n8k16", "f64", one, "mma") for one in "abc"),
-        *((f"m16n8k{k}", "f64", one, "mma") for k in (4, 8) for one in "ab"),
+        *((f"m16n8k{k}", "f64", one, "mma") for k in (4, 8) for one in "abc"),
     ],
     "mma.sync, 8 bits (s8, u8, e4m3, e5m2)": [
         *(("m16n8k32", "s8", one, "mma") for one in "ab"),
         *(("m16n8k16", "s8", one, "mma") for one in "ab"),
         *(("m8n8k16", "s8", one, "mma") for one in "ab"),
-        ("m8n8k16", "s32", "c", "mma"),
+        *((shape, "s32", "c", "mma") for shape in ("m8n8k16", "m16n8k32")),
+        ("m16n8k32", "f16", "c", "mma"),
     ],
     "mma.sync, 4 bits (s4, u4)": [
         *(("m16n8k64", "s4", one, "mma") for one in "ab"),
         *(("m16n8k32", "s4", one, "mma") for one in "ab"),
         *(("m8n8k32", "s4", one, "mma") for one in "ab"),
+        *((shape, "s32", "c", "mma") for shape in ("m16n8k64", "m8n8k32")),
     ],
     "mma.sync, single bits": [
         *(("m16n8k256", "b1", one, "mma") for one in "ab"),
         *(("m16n8k128", "b1", one, "mma") for one in "ab"),
         *(("m8n8k128", "b1", one, "mma") for one in "ab"),
+        *((shape, "s32", "c", "mma") for shape in ("m16n8k256", "m16n8k128", "m8n8k128")),
     ],
     "mma.sp: a sparse A, and its metadata by the chunks of each row": [
         (shape, type, operand, "mma", "", True, selector)
@@ -77,12 +80,15 @@ SECTIONS: dict[str, list[tuple[Any, ...]]] = {
     "wmma": [
         *((shape, type, one, "wmma")
           for shape in ("m16n16k16", "m32n8k16", "m8n32k16")
-          for type, operands in (("f16", "abc"), ("bf16", "ab"), ("s8", "ab"), ("f32", "c"))
+          for type, operands in (
+              ("f16", "abc"), ("bf16", "ab"), ("s8", "ab"), ("u8", "ab"), ("f32", "c"), ("s32", "c")
+          )
           for one in operands),
         *(("m16n16k8", "tf32", one, "wmma") for one in "ab"), ("m16n16k8", "f32", "c", "wmma"),
         *(("m8n8k4", "f64", one, "wmma") for one in "abc"),
-        *(("m8n8k32", "s4", one, "wmma") for one in "ab"),
-        *(("m8n8k128", "b1", one, "wmma") for one in "ab"), ("m8n8k32", "s32", "c", "wmma"),
+        *(("m8n8k32", type, one, "wmma") for type in ("s4", "u4") for one in "ab"),
+        *(("m8n8k128", "b1", one, "wmma") for one in "ab"),
+        *((shape, "s32", "c", "wmma") for shape in ("m8n8k32", "m8n8k128")),
     ],
     "wgmma": [("m64n8k16", "f32", "d", ""), ("m64n8k16", "f16", "a", "")],
     "ldmatrix, stmatrix": [("m8n8", "f16", "plain", ""), ("m8n8", "f16", "trans", "")],
@@ -92,25 +98,25 @@ SECTIONS: dict[str, list[tuple[Any, ...]]] = {
 def files() -> dict[str, str]:
     """The page and the pictures, by their names below ``docs``."""
     found: dict[str, str] = {}
+    drawn: dict[Any, Fragment] = {}
     lines = [HEAD]
     for title, listed in SECTIONS.items():
         lines += [f"## {title}", ""]
         for one in listed:
             map = pictures.named(*one)
             lines += [f"### {map.name}", ""]
-            if map.rows * map.columns <= PICTURED:
-                name = f"{FOLDER}/{pictures.file_name(map)}.svg"
+            # Equal maps, of the sums of other shapes and of other types, share a picture.
+            first = drawn.setdefault((map.bits, map.places), map)
+            name = f"{FOLDER}/{pictures.file_name(first)}.svg"
+            if first is map:
                 found[name] = pictures.svg(map)
-                lines += [f"![{map.name}]({name})", ""]
-            lines += ["```", *_text(map), "```", ""]
+            lines += [f"![{map.name}]({name})", ""]
+            told = [pictures.text(map).partition("\n")[0]]
+            if first is not map:
+                told.append(f"The same as {first.name}.")
+            lines += ["```", *told, "```", ""]
     found["fragments.md"] = "\n".join(lines).rstrip() + "\n"
     return found
-
-
-def _text(map: Fragment) -> list[str]:
-    """The whole map, or its first line where there is a picture or too much of it."""
-    whole = pictures.text(map).splitlines()
-    return whole if map.rows * map.columns > PICTURED and len(whole) <= 66 else whole[:1]
 
 
 def main() -> int:
