@@ -36,7 +36,8 @@ SECTIONS: dict[str, list[tuple[Any, ...]]] = {
         *(("m16n8k8", "f16", one, "mma") for one in "ab"),
         *(("m8n8k4", "f16", one, "mma", by) for one in "ab" for by in ("row", "col")),
         *(("m8n8k4", type, "c", "mma") for type in ("f16", "f32")),
-        *((shape, type, "c", "mma") for shape in ("m16n8k16", "m16n8k8") for type in ("f32", "f16")),
+        *(("m16n8k16", type, "c", "mma") for type in ("f32", "f16")),
+        *(("m16n8k8", type, "c", "mma") for type in ("f32", "f16")),
     ],
     "mma.sync, tf32": [
         *((shape, "tf32", one, "mma") for shape in ("m16n8k8", "m16n8k4") for one in "ab"),

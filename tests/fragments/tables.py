@@ -7,8 +7,30 @@ from itertools import product
 
 from tests.fragments.products import Product
 
+SEED = """
+f16 f16 f32 16x16x16   f16 f16 f32 32x8x16   f16 f16 f32 8x32x16
+f16 f16 f16 16x16x16   f16 f16 f16 32x8x16   f16 f16 f16 8x32x16
+u8 u8 s32 16x16x16     u8 u8 s32 32x8x16     u8 u8 s32 8x32x16
+s8 s8 s32 16x16x16     s8 s8 s32 32x8x16     s8 s8 s32 8x32x16
+bf16 bf16 f32 16x16x16 bf16 bf16 f32 32x8x16 bf16 bf16 f32 8x32x16
+tf32 tf32 f32 16x16x8
+f64 f64 f64 8x8x4
+u4 u4 s32 8x8x32
+s4 s4 s32 8x8x32
+b1 b1 s32 8x8x128
+"""
+"""The rows of the four tables of combinations in the C++ interface, as they stand there."""
 BOTH = ("row", "col")
 SQUARES = ((16, 16, 16), (32, 8, 16), (8, 32, 16))
+
+
+def seed_rows() -> list[tuple[str, str, str, int, int, int]]:
+    """A, B, accumulator, m, n and k of each row."""
+    words = SEED.split()
+    return [
+        (a, b, c, *(int(one) for one in shape.split("x")))  # type: ignore[misc]
+        for a, b, c, shape in zip(*[iter(words)] * 4, strict=True)
+    ]
 
 
 def _wmma() -> list[Product]:

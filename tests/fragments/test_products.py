@@ -8,6 +8,7 @@ small integers are exact. Every input is random and asymmetric.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import ml_dtypes
@@ -20,7 +21,7 @@ from ptx.devices import Device
 from ptx.fragments import fragment, mma
 from tests.fragments.maps import measured_map
 from tests.fragments.products import Product, check, run
-from tests.fragments.tables import MMA, WMMA
+from tests.fragments.tables import MMA, WMMA, seed_rows
 
 
 @pytest.fixture(params=["emulator", pytest.param("cuda:0", marks=pytest.mark.gpu)])
@@ -32,6 +33,20 @@ def where(request: pytest.FixtureRequest) -> Device:
 def test_product(where: Device, p: Product) -> None:
     check(where, p, wide=False)
     check(where, p, wide=True, seed=1)
+
+
+@pytest.mark.parametrize("row", seed_rows(), ids=str)
+def test_every_row_of_the_seeds_tables_is_multiplied(row: Any) -> None:
+    """By wmma, in all layouts that PTX has for it: :func:`test_product` runs each of these."""
+    a, b, c, m, n, k = row
+    found = {
+        (*p.layouts[:2], p.op)
+        for p in WMMA
+        if (p.a, p.b, p.c, p.d, p.m, p.n, p.k) == (a, b, c, c, m, n, k) and p.family == "wmma"
+    }
+    whole = set(product(("row", "col"), ("row", "col"), ("xor",)))
+    narrow = {("row", "col", op) for op in (("xor", "and") if a == "b1" else ("xor",))}
+    assert found == (narrow if a in ("u4", "s4", "b1") else whole)
 
 
 @pytest.mark.parametrize("p", [one for one in WMMA if one.layouts[0] == "row"][::5], ids=str)

@@ -1,4 +1,5 @@
-"""Field cases of how wide rows may be read, A20 and A22; test_api.py has the others of A."""
+"""Field cases of how wide rows are read and of clusters, A20, A22 and A32; test_api.py and
+test_warp_gemm.py have others of A."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import pytest
 import ptx
 from ptxgemm import hopper, warp_gemm
 from ptxgemm.tail import Tail
+from ptxgemm.tiling import Tiling
 from tests.tails.cases import SHAPES, Case
 
 
@@ -44,3 +46,22 @@ def test_a22_the_other_extent_asks_for_no_alignment() -> None:
     assert hopper.Matrix(256, 1471, 512, 512, 1, "f16").fits_tensor_copies
     assert not hopper.Matrix(256, 1471, 511, 511, 1, "f16").fits_tensor_copies
     assert warp_gemm.copy_of(warp_gemm.Matrix(256, 1471, 511, 511, 1, "f16"), 80).bytes == 2
+
+
+def test_a32_a_cluster_never_straddles_two_matrices() -> None:
+    """Two matrices of three rows of tiles and clusters of two: each has a whole number of them."""
+    device, rng = ptx.device("emulator"), np.random.default_rng(0)
+    tiling = Tiling(128, 128, stages=3, cluster=2)
+    assert tiling.tiles(3 * 128, 43 * 128) == 2 * 43
+    for sm_count in (131, 132):
+        assert tiling.grid(3 * 128, 43 * 128, sm_count) % 2 == 0
+    m, n, k = 257, 72, 40
+    a = rng.integers(-4, 5, (2, m, k)).astype(np.float16)
+    b = rng.integers(-4, 5, (2, k, n)).astype(np.float16)
+    for left, right in zip(a, b, strict=True):
+        held = device.array(left), device.array(right), device.empty((m, n), "f4", poison=True)
+        hopper.plan(
+            device, hopper.Matrix.of(held[2], "f32"), hopper.Matrix.of(held[0], "f16"),
+            hopper.Matrix.of(held[1], "f16"), tiling=tiling,
+        )()  # fmt: skip
+        assert np.array_equal(held[2].numpy(), left.astype("f4") @ right.astype("f4"))
