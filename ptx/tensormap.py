@@ -32,6 +32,20 @@ ALIGNMENT = 16
 _MAGIC = b"ptxtmap1"
 _PACKED = struct.Struct("<8s 4B H B Q 5Q 4Q 5H 5B 6h")
 
+_FIELDS = {
+    "rank": ("B", 8), "elemtype": ("B", 9), "swizzle_mode": ("B", 10), "fill_mode": ("B", 11),
+    "global_address": ("Q", 15), "global_dim": ("Q", 23), "global_stride": ("Q", 63),
+    "box_dim": ("H", 95), "element_stride": ("B", 105),
+}  # fmt: skip
+"""Of that layout what ``tensormap.replace`` changes: the format of a number, and where it lies, or
+the first of several.
+"""
+ELEMENT_CODES = (
+    "u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f32.ftz", "f64", "bf16", "tf32",
+    "tf32.ftz",
+)  # fmt: skip
+"""Element types by the number that ``tensormap.replace`` has for each (PTX ISA 9.0, 9.7.9.26)."""
+
 CORNER_LIMITS = {3: 1 << 15, 4: 1 << 7, 5: 1 << 4}
 """By rank: a corner of an im2col map goes from minus so much to one less than so much."""
 
@@ -210,6 +224,36 @@ class TensorMap:
             tuple(rest[14 : 14 + rank]),
             (lower, upper) if pixels else None,
         )
+
+
+def replaced(data: bytes, field: str, value: int, index: int = 0) -> bytes:
+    """What :meth:`TensorMap.pack` made, with one field changed as ``tensormap.replace`` names it.
+
+    The map as a whole is checked when it is read. Raises ``ValueError`` for a number that the
+    field does not hold, and for interleaved layouts, which :class:`TensorMap` does not describe.
+    """
+    if len(data) != BYTES or not data.startswith(_MAGIC):
+        raise ValueError("these bytes are no tensor map of the emulator")
+    if field not in _FIELDS:
+        if value:
+            raise ValueError(f"{field} {value} is none that a tensor map of the emulator has")
+        return data
+    choices: dict[str, tuple[int, ...]] = {
+        "elemtype": tuple(tuple(ELEMENT_BYTES).index(name) for name in ELEMENT_CODES),
+        "swizzle_mode": SWIZZLES,
+        "fill_mode": tuple(range(len(FILLS))),
+    }
+    if field in choices:
+        if value >= len(choices[field]):
+            raise ValueError(f"{field} is {value}; allowed is 0 to {len(choices[field]) - 1}")
+        value = choices[field][value]
+    kind, place = _FIELDS[field]
+    size = struct.calcsize(kind)
+    number = value + 1 if field == "rank" else value
+    if not 0 <= number < 1 << 8 * size:
+        raise ValueError(f"{field} is {value}, which no tensor map has")
+    place += size * index
+    return data[:place] + number.to_bytes(size, "little") + data[place + size :]
 
 
 def _wrong(problem: str) -> ArgumentValueError:

@@ -353,7 +353,7 @@ def located_faults(step: Step) -> Step:
 
 def bind(chunk: Chunk, decoded: Decoded) -> Step:
     """The step of a memory instruction."""
-    from ptx.emu import async_stores, atomics, copies, mbarriers, ordering
+    from ptx.emu import async_stores, atomics, copies, mbarriers, ordering, tensor_maps
 
     makers: dict[str, Callable[[Chunk, Decoded], Step]] = {
         "ld": load,
@@ -369,6 +369,7 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
         "getctarank": clusters.get_rank,
         "createpolicy": create_policy,
         "fence": ordering.bind,
+        "tensormap": tensor_maps.bind,
         "membar": ordering.bind,
     }
     opcode = decoded.words.opcode

@@ -239,3 +239,100 @@ def test_strides_of_traversal_thin_a_box(where: Device) -> None:
     mode = ("tile", BULK_STORE + ".tile.bulk_group")
     tile = tensor(where, made.maps, mode, [4, 5], [], 24).view(np.uint16).reshape(3, 8)
     assert np.array_equal(tile, made.values[5:12:3, 4:12])
+
+
+# ---------------------------------------------------------------- maps that a kernel changes
+
+REPLACE = """
+.version 9.0
+.target sm_90a
+.address_size 64
+.visible .entry test(.param .align 64 .b8 map[128], .param .u64 target, .param .u64 made,
+                     .param .u64 out)
+{
+  .shared .align 1024 .b8 tile[1024]; .shared .align 128 .b8 copy[128];
+  .shared .align 8 .b64 full;
+  .reg .b64 %m, %g, %t, %o, %v; .reg .b32 %i, %s, %f, %x, %at; .reg .pred %p, %q;
+  mov.b64 %m, map; ld.param.u64 %t, [target]; ld.param.u64 %g, [made]; ld.param.u64 %o, [out];
+  mov.u32 %i, %tid.x; setp.eq.u32 %p, %i, 0; mov.u32 %s, copy; mov.u32 %f, full;
+  shl.b32 %at, %i, 2; cvt.u64.u32 %v, %at; cvta.param.u64 %m, %m; add.u64 %m, %m, %v;
+  ld.b32 %x, [%m]; add.u32 %at, %at, %s; st.shared.b32 [%at], %x;
+  @%p mbarrier.init.shared::cta.b64 [%f], 1; @%p fence.mbarrier_init.release.cluster;
+  bar.sync 0;
+  @!%p bra changed;
+  tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%s], %t;
+  tensormap.replace.tile.rank.shared::cta.b1024.b32 [%s], 1;
+  mov.b32 %x, 20; tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%s], 0, %x;
+  mov.b32 %x, 7; tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%s], 1, %x;
+  mov.b64 %v, 80; tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%s], 0, %v;
+  mov.b32 %x, 32; tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%s], 0, %x;
+  mov.b32 %x, 8; tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%s], 1, %x;
+  mov.b32 %x, 1; tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%s], 1, %x;
+  tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%s], 7;
+  tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%s], 0;
+  tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%s], SWIZZLE;
+  tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%s], 1;
+changed:
+  bar.warp.sync 0xffffffff;
+  tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned
+      [%g], [%s], 128;
+  fence.proxy.tensormap::generic.acquire.gpu [%g], 128;
+  @!%p bra wait; mov.u32 %s, tile;
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%f], 1024;
+  cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes
+      [%s], [%g, {0, 0}], [%f];
+wait:
+  mbarrier.try_wait.parity.shared::cta.b64 %q, [%f], 0; @!%q bra wait;
+  shl.b32 %at, %i, 2; cvt.u64.u32 %v, %at; add.u64 %o, %o, %v; mov.u32 %x, tile;
+  add.u32 %at, %at, %x; mov.u32 %f, 0;
+next:
+  ld.shared.b32 %x, [%at]; st.global.b32 [%o], %x; add.u32 %at, %at, 128; add.u64 %o, %o, 128;
+  add.u32 %f, %f, 1; setp.lt.u32 %q, %f, 8; @%q bra next;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize("swizzle", [0, 3])
+def test_every_field_of_a_map_is_replaced(where: Device, swizzle: int) -> None:
+    """From a map of bytes in three dimensions to one of f32 rows of 20 in two, NaN outside."""
+    other = where.array(np.zeros(4096, "u1"))
+    values = np.arange(140, dtype="f4").reshape(7, 20)
+    target, made = where.array(values), where.array(np.zeros(128, "u1"))
+    first = TensorMap(other.pointer, (16, 8, 4), (64, 512), (16, 4, 2), "u8", steps=(1, 2, 1))
+    out = where.empty((8, 32), "f4", poison=True)
+    text = REPLACE.replace("SWIZZLE", str(swizzle))
+    arguments = [where.tensor_map(first), target, made, out]
+    where.load(text)["test"].launch(1, 32, arguments)
+    expected = np.full((8, 32), np.nan, "f4")
+    expected[:7, :20] = values
+    if swizzle:
+        # A row is a span of 128 bytes: its units of 16 are exchanged by the row's number.
+        order = np.arange(8) ^ np.arange(8)[:, None]
+        units = expected.reshape(8, 8, 4)
+        expected = np.take_along_axis(units, order[:, :, None], axis=1).reshape(8, 32)
+    np.testing.assert_array_equal(out.numpy(), expected)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("elemtype.shared::cta.b1024.b32 [%s], 7", "elemtype.shared::cta.b1024.b32 [%s], 13",
+         "elemtype is 13; allowed is 0 to 12"),
+        ("interleave_layout.shared::cta.b1024.b32 [%s], 0",
+         "interleave_layout.shared::cta.b1024.b32 [%s], 1", "interleave_layout 1 is none"),
+        ("mov.b32 %x, 32; tensormap", "mov.b32 %x, 70000; tensormap", "box_dim is 70000"),
+        ("mov.b64 %v, 80;", "mov.b64 %v, 84;", "the stride of dimension 1 is 84 bytes"),
+        ("st.shared.b32 [%at], %x;\n  @%p", "st.shared.b32 [%at], 0;\n  @%p", "no tensor map"),
+    ],
+)  # fmt: skip
+def test_a_map_that_a_kernel_spoils(old: str, new: str, words: str) -> None:
+    array = EMULATOR.array(np.zeros(4096, "u1"))
+    first = TensorMap(array.pointer, (16, 8, 4), (64, 512), (16, 4, 2), "u8", steps=(1, 2, 1))
+    text = REPLACE.replace("SWIZZLE", "0")
+    assert old in text
+    kernel = EMULATOR.load(text.replace(old, new))["test"]
+    kernel.launch(1, 32, [EMULATOR.tensor_map(first), array, array, array])
+    with pytest.raises(EmulatorFault, match=words) as caught:
+        EMULATOR.synchronize()
+    assert caught.value.kind == "descriptor"

@@ -16,7 +16,7 @@ __all__ = ["compare", "convert", "floating", "half", "integer", "logic", "moves"
 MEMORY = frozenset(
     "ld ldu st atom red cp prefetch prefetchu discard applypriority isspacep cvta mapa getctarank "
     "mbarrier fence membar griddepcontrol nanosleep pmevent createpolicy alloca "
-    "stacksave stackrestore setmaxnreg brkpt multimem".split()
+    "stacksave stackrestore setmaxnreg brkpt multimem tensormap".split()
 )
 """Opcodes whose step needs the machine, and that every thread executes for itself."""
 
@@ -30,7 +30,6 @@ CONTROL = frozenset("bra brx call ret exit trap bar barrier".split()) | WARP
 
 UNMODELLED: dict[str, str] = {
     "tcgen05": "the tensor memory of sm_100 is not modelled",
-    "tensormap": "tensor maps in memory are not modelled",
     "multimem": "several devices are not modelled",
     **dict.fromkeys(
         ("alloca", "stacksave", "stackrestore"), "stack memory of variable size is not modelled"
@@ -41,7 +40,7 @@ UNMODELLED: dict[str, str] = {
 
 _NO_RESULT = frozenset(
     "st red bar barrier prefetch prefetchu discard applypriority fence membar griddepcontrol "
-    "nanosleep pmevent setmaxnreg bra brx ret exit trap brkpt stmatrix".split()
+    "nanosleep pmevent setmaxnreg bra brx ret exit trap brkpt stmatrix tensormap".split()
 )
 
 
