@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ptx import toolchain
+from ptx.assembler import Cubin, assemble
 from ptx.errors import PtxError
 from ptx.occupancy import LIMITS, MAX_THREADS, REGISTERS, limits_of, occupancy
 
@@ -148,3 +149,18 @@ def test_what_ptxas_allows_fits() -> None:
     for target in ("sm_75", "sm_90", "sm_120"):
         found = occupancy(target, threads=MAX_THREADS, registers=64)
         assert found and found.ctas == 1
+
+
+@pytest.mark.parametrize(
+    ("directive", "threads"),
+    [(".reqntid 64, 2, 2", 256), (".maxntid 96", 96), (".maxntid 32, 3", 96), ("", None)],
+)
+def test_threads_that_a_kernel_declares(directive: str, threads: int | None) -> None:
+    """From the cubin, which has them as EIATTR_REQNTID and EIATTR_MAX_THREADS."""
+    text = (
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        f".visible .entry k(.param .u64 p) {directive}\n{{\nbar.sync 3;\nret;\n}}\n"
+    )
+    cubin = assemble(text)
+    for one in (cubin, Cubin.read(cubin.data)):
+        assert (one.kernel.threads, one.kernel.barriers) == (threads, 4)

@@ -10,7 +10,7 @@ from ptx.assembler import assemble
 from ptx.sass import Sass, disassemble
 from tests.samples import LOOP
 
-OFTEN = ("sm_80", "sm_120")
+OFTEN = ("sm_120",)
 TARGETS = ("sm_75", "sm_80", "sm_90a", "sm_100", "sm_120")
 each_target = pytest.mark.parametrize(
     "target",
