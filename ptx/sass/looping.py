@@ -16,8 +16,8 @@ def loops_of(code: Code, ptx: Ptx) -> tuple[Region, ...]:
     at = {one.address: index for index, one in enumerate(code.instructions)}
     steps = [_step(one, at) for one in code.instructions]
     entries = [at[address] for address in code.entries if address in at]
-    found = natural_loops(steps, entries)
-    found.sort(key=lambda loop: [one.header for one in _around(loop, found)])
+    loops = natural_loops(steps, entries)
+    found = sorted(loops, key=lambda loop: [one.header for one in _around(loop, loops)])
     names = _names(found, code.instructions, ptx)
     made: dict[Loop, Region] = {}
     for loop in sorted(found, key=lambda loop: len(loop.body)):  # inner loops first

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
+from os.path import commonprefix
 
 from tabulate import tabulate
 from termcolor import colored
@@ -196,17 +196,34 @@ def table(rows: Rows) -> str:
 
 
 def listing(region: Region, control: bool = False) -> str:
-    """Every instruction with its PTX and its place; loops are opened and closed by name."""
-    depths = Counter(one.address for loop in region.loops for one in loop.instructions)
-    ends: dict[int, list[Region]] = {}
-    for loop in reversed(region.loops):  # inner loops end first
-        ends.setdefault(loop.instructions[-1].address, []).append(loop)
-    rows = []
+    """Every instruction with its PTX and its place; loops are opened and closed by name.
+
+    ptxas may put a part of a loop behind other code: then the loop is closed and opened again.
+    """
+    inside: dict[int, list[Region]] = {}
+    for loop in region.loops:  # outer loops come first
+        for one in loop.instructions:
+            inside.setdefault(one.address, []).append(loop)
+    rows: list[str] = []
+    here: list[Region] = []
+    at = -1
     for one in region.instructions:
-        rows += [_mark(loop, ":") for loop in region.loops if loop.address == one.address]
-        rows.append(line_of(one, depths[one.address] + region.depth, control))
-        rows += [_mark(loop, " ends") for loop in ends.get(one.address, ())]
+        now = inside.get(one.address, [])
+        kept = len(commonprefix([[loop.address for loop in side] for side in (here, now)]))
+        rows += [_closed(loop, at) for loop in reversed(here[kept:])]
+        rows += [_opened(loop, one.address) for loop in now[kept:]]
+        rows.append(line_of(one, len(now) + region.depth, control))
+        here, at = now, one.address
+    rows += [_closed(loop, at) for loop in reversed(here)]
     return "\n".join(rows)
+
+
+def _opened(loop: Region, address: int) -> str:
+    return _mark(loop, ":" if address == loop.address else ", more of it:")
+
+
+def _closed(loop: Region, address: int) -> str:
+    return _mark(loop, " ends" if address == loop.instructions[-1].address else " goes on below")
 
 
 def _mark(loop: Region, what: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 
@@ -137,3 +138,15 @@ def test_padding_fetches_all_before_it_writes(element_bytes: int) -> None:
 def test_a_tiling_in_a_cluster_names_its_size() -> None:
     function = ptx.Module(gemm(replace(KERNELS["cluster"], stages=3))).kernels["wgmma_gemm"]
     assert function.directive("reqnctapercluster") == (2, 1, 1)
+
+
+@kernels
+def test_loops_are_told_apart_and_stand_within_theirs(name: str) -> None:
+    """ptxas puts loops of its own inside of ours, for one elected thread: ours keep their names."""
+    code = assembled(name).kernel
+    names = Counter(loop.name for loop in code.loops)
+    assert [one for one, count in names.items() if count > 1] == []
+    around = [code]
+    for loop in code.loops:
+        around = [*around[: loop.depth], loop]
+        assert set(loop.instructions) < set(around[-2].instructions)

@@ -258,3 +258,24 @@ def test_an_image_that_nvdisasm_refuses(tmp_path: Path) -> None:
     data[0x30:0x34] = b"\xff\xff\xff\xff"  # e_flags: an architecture that does not exist
     with pytest.raises(ptx.PtxError, match=r"nvdisasm .* failed with"):
         disassemble(Cubin.read(bytes(data)))
+
+
+def test_a_loop_that_goes_on_behind_other_code() -> None:
+    code = tuple(Instruction(16 * at, "", "MOV", (), 0) for at in range(6))
+    inner = Region("wait", (code[4],), 2)
+    outer = Region("main", (code[1], code[2], code[4]), 1, (inner,))
+    listing = Region("k", code, 0, (outer, inner)).listing()
+    assert listing.splitlines() == [
+        "0x0000  MOV",
+        "  loop main:",
+        "0x0010    MOV",
+        "0x0020    MOV",
+        "  loop main goes on below",
+        "0x0030  MOV",
+        "  loop main, more of it:",
+        "    loop wait:",
+        "0x0040      MOV",
+        "    loop wait ends",
+        "  loop main ends",
+        "0x0050  MOV",
+    ]
