@@ -400,6 +400,8 @@ def load(chunk: Chunk, decoded: Decoded) -> Step:
     order = access_order(decoded.words)
 
     def step(lanes: Lanes) -> None:
+        if order is not None:
+            chunk.polled_at = chunk.at
         cells = load_cells(space, where(lanes), nbytes, lanes, order)
         values = cells.view(kind)
         if len(outs) == 1 and type != "b128":

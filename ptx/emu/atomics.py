@@ -167,18 +167,20 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
         at = where(lanes)
         parts = space.locate(at, width * count, lanes)
         watch(chunk, parts, width * count, lanes, order)
+        changes = 0
         for number in range(count):
             values = [np.ascontiguousarray(select(s[number], lanes)) for s in sources]
             olds = np.empty((len(at), *row), kind)
             for region, offsets, positions in parts:
                 moved: Part = (region, offsets + number * width, positions)
                 combine = flushing if region.base >= GLOBAL_BASE else plain
-                _exchange(moved, width, kind, combine, values, olds)
+                changes += _exchange(moved, width, kind, combine, values, olds)
             out = outs[number] if number < len(outs) else None
             if out is not None:
                 out[... if lanes is None else lanes] = olds
         put_in_order(chunk, parts, lanes, order, wrote(values, olds))
-        chunk.progress += 1
+        chunk.polled_at = chunk.at
+        chunk.progress += changes
 
     return step
 
@@ -210,8 +212,8 @@ def put_in_order(chunk: Chunk, parts: list[Part], lanes: Lanes, order: Order, wr
 
 def _exchange(
     part: Part, width: int, kind: Any, combine: Combine, values: list[Array], olds: Array
-) -> None:
-    """All turns at the addresses of one region."""
+) -> bool:
+    """All turns at the addresses of one region; whether any value there has changed."""
     region, offsets, positions = part
     check_writable(region)
     chosen = [v if not len(positions) else v[positions] for v in values]
@@ -233,3 +235,5 @@ def _exchange(
         cells = np.ascontiguousarray(new, kind).view(region.cells(width).dtype).reshape(-1)
         region.store(offsets[who], width, cells)
     olds[positions if len(positions) else slice(None)] = taken
+    left = region.load(offsets, width).view(kind).reshape(taken.shape)
+    return bool((left != taken).any())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptx.emu import access, control, proxies, steps, warp
-from ptx.emu.barriers import Barriers
+from ptx.emu.barriers import Barriers, place_of
 from ptx.emu.bulk import Bulk
 from ptx.emu.clusters import ClusterBarrier
 from ptx.emu.faults import AccessError, EmulatorFault, Unmodelled
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 BACKWARD_BRANCHES = 64
 """So many backward branches a group takes in one turn while others could run."""
+
+POLLING_STEPS = 1_000
+"""So many steps in which threads poll, and nothing that others wait for is done, are enough."""
 
 Control = Callable[["Group"], "int | None"]
 
@@ -85,9 +88,15 @@ class Chunk:
             proxies.Proxies(self, self.races) if self.races and proxies.needed(self) else None
         )
         self.progress = 0
-        """Counts what another thread might wait for: stores, arrivals, exits."""
+        """Counts what others might wait for: stores, changes by atomics, arrivals, exits."""
+        self._seen = -1
+        self.polled_at: int | None = None
+        """The last strong read or atomic since the last pause."""
+        self.stalled = False
         self.at = 0
         self.issued = 0
+        self._accounted = 0
+        self._pause_at = 0
         self._steps: dict[int, Step] = {}
         self._controls: dict[int, Control] = {}
         self._bind_all()
@@ -323,19 +332,48 @@ class Chunk:
         self.ready.remove(chosen)
         return chosen
 
-    def run(self) -> None:
-        """Until every thread has left. Raises :class:`EmulatorFault`."""
+    def run(self) -> bool:
+        """Until every thread has left; False where, before that, all that happens is that threads
+        poll memory and CTAs of other chunks could run. Raises :class:`EmulatorFault`.
+        """
+        self.stalled = False
+        self._allow()
         with np.errstate(all="ignore"):
-            while True:
-                while self.ready:
+            while not self.stalled:
+                while self.ready and not self.stalled:
                     group = self._pick()
                     try:
                         self._advance(group)
                     except AccessError as error:
                         raise self.fault(error, self.at, group.lanes) from None
                 if self.living == 0:
-                    return
-                self._unblock()
+                    break
+                if not self.ready:
+                    self._unblock()
+        self._account()
+        return self.living == 0
+
+    def _allow(self) -> None:
+        """Steps until the next :meth:`_pause`."""
+        left = self.launch.step_limit - self.launch.issued
+        self._pause_at = self.issued + min(POLLING_STEPS, left)
+
+    def _account(self) -> None:
+        self.launch.issued += self.issued - self._accounted
+        self._accounted = self.issued
+
+    def _pause(self) -> None:
+        """Now and then: whether too much has been done, and whether threads only poll."""
+        self._account()
+        launch, polled = self.launch, self.polled_at
+        if launch.issued > launch.step_limit:
+            text = f"more than {launch.step_limit} steps were executed"
+            if polled is not None:
+                text += f"\n  threads poll memory: {place_of(self.program.code[polled])}"
+            raise AccessError("step-limit", text)
+        self.stalled = polled is not None and self.progress == self._seen and launch.others_wait
+        self._seen, self.polled_at = self.progress, None
+        self._allow()
 
     def _advance(self, group: Group) -> None:
         """Run a group until it waits, parts or ends, or others could run."""
@@ -348,10 +386,8 @@ class Chunk:
                 self.at = number
                 code_steps[number](lanes)
             self.issued += end - at + 1
-            if self.issued > self.launch.step_limit:
-                raise AccessError(
-                    "step-limit", f"more than {self.launch.step_limit} steps were executed"
-                )
+            if self.issued > self._pause_at:
+                self._pause()
             if report is not None:
                 report.run(self, at, end + is_control[end], lanes)
             if is_control[end]:
@@ -363,7 +399,7 @@ class Chunk:
                 group.at = following
             else:
                 group.at = end
-            if self.ready:
+            if self.ready or self.stalled:
                 self.push(group)
                 return
 

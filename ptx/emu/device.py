@@ -6,10 +6,12 @@ is launched in between does not run.
 
 from __future__ import annotations
 
+import sys
 import time
 import weakref
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ptx.emu import machine
@@ -126,6 +128,29 @@ class EmulatedDevice:
                 machine.unload(module, self.memory.flat)
 
 
+SHOWN_SECONDS = 3.0
+"""A launch that takes longer shows how far it is, on a terminal."""
+
+
+@contextmanager
+def shown(name: str, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The options of a launch, with a progress bar over its CTAs where nobody else follows it."""
+    if "progress" in options or not sys.stderr.isatty():
+        yield options
+        return
+    from tqdm import tqdm
+
+    with tqdm(
+        desc=name, unit="CTA", file=sys.stderr, delay=SHOWN_SECONDS, leave=False, disable=None
+    ) as bar:
+
+        def follow(done: int, of: int) -> None:
+            bar.total = of
+            bar.update(done - bar.n)
+
+        yield options | {"progress": follow}
+
+
 class EmulatedModule:
     """A module on the emulator; unloaded when nobody refers to it, as on a GPU."""
 
@@ -156,17 +181,18 @@ class EmulatedModule:
             if device.fault is not None:
                 return
             try:
-                device.report = device.run(
-                    function,
-                    self.module,
-                    geometry.grid,
-                    geometry.block,
-                    packed.data,
-                    geometry.shared,
-                    geometry.cluster,
-                    memory=device.memory.flat,
-                    **device.options,
-                )
+                with shown(name, device.options) as options:
+                    device.report = device.run(
+                        function,
+                        self.module,
+                        geometry.grid,
+                        geometry.block,
+                        packed.data,
+                        geometry.shared,
+                        geometry.cluster,
+                        memory=device.memory.flat,
+                        **options,
+                    )
             except EmulatorFault as fault:
                 # What the machine refuses before anything runs is known at the launch.
                 if fault.kind == "launch":

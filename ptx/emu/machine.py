@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,8 @@ from ptx.ir import Function, Imm, Module, Symbol, Variable
 CHUNK_THREADS = 4096
 """So many threads advance together: their registers stay in the cache, and calls cost little."""
 STEP_LIMIT = 50_000_000
+RESIDENT_THREADS = 132 * 2048
+"""Those of an H200: CTAs that wait for others find them only if a GPU holds both at once."""
 
 Dim = tuple[int, int, int]
 _launches = itertools.count(1)
@@ -170,6 +173,9 @@ class Launch:
         self.order = order
         self.find_races = find_races
         self.history = History(granule_of(program))
+        self.issued = 0
+        self.others_wait = False
+        """Whether CTAs of other chunks could run."""
         self.dynamic_shared_bytes = dynamic_shared_bytes
         self.shared_bytes = program.dynamic_offset + dynamic_shared_bytes
         self.threads_per_cta = block[0] * block[1] * block[2]
@@ -259,20 +265,38 @@ def launch(
     )
     if report:
         running.counts = Counts(program)
-    ctas = running.ctas()
-    size = running.cluster_size
-    ctas = running.order.clusters(ctas.reshape(-1, size)).reshape(-1)
-    each = max(1, CHUNK_THREADS // running.threads_per_cta // size) * size
-    chunk: Chunk | None = None
-    for start in range(0, len(ctas), each):
-        some = ctas[start : start + each]
-        if chunk is None or len(some) != len(chunk.ctas):
-            chunk = Chunk(running, some)
-        chunk.start(some)
-        chunk.run()
-        if progress is not None:
-            progress(start + len(some), len(ctas))
+    _run(running, progress)
     return running.counts.report() if running.counts is not None else None
+
+
+def _run(launch: Launch, progress: Callable[[int, int], None] | None) -> None:
+    """All CTAs, chunk by chunk. One that only polls memory gives way to others, until as many
+    threads are in flight as a GPU holds; the youngest goes on first.
+    """
+    size = launch.cluster_size
+    ctas = launch.order.clusters(launch.ctas().reshape(-1, size)).reshape(-1)
+    each = max(1, CHUNK_THREADS // launch.threads_per_cta // size) * size
+    most = max(1, RESIDENT_THREADS // (each * launch.threads_per_cta))
+    fresh = deque(ctas[start : start + each] for start in range(0, len(ctas), each))
+    polling: deque[Chunk] = deque()
+    spare: Chunk | None = None
+    done = 0
+    while fresh or polling:
+        if fresh and len(polling) < most:
+            some = fresh.popleft()
+            chunk = spare if spare is not None and len(some) == len(spare.ctas) else None
+            chunk, spare = chunk or Chunk(launch, some), None
+            chunk.start(some)
+        else:
+            chunk = polling.pop()
+        launch.others_wait = bool(polling) or (bool(fresh) and len(polling) + 1 < most)
+        if not chunk.run():
+            polling.appendleft(chunk)
+            continue
+        spare = chunk
+        done += len(chunk.ctas)
+        if progress is not None:
+            progress(done, len(ctas))
 
 
 def _check_shape(kernel: Function, grid: Dim, block: Dim, cluster: Dim | None) -> None:

@@ -549,3 +549,48 @@ def test_launch_shapes_are_checked() -> None:
     ):
         with pytest.raises(EmulatorFault, match=message):
             launch("test", module("", 0), grid, block, b"")
+
+
+WAITS_FOR_ANOTHER = """
+ld.param.u64 %rd0, [p0];
+mov.u32 %r0, %ctaid.x; mov.u32 %r1, %nctaid.x;
+setp.ne.u32 %p0, %j, 0; @%p0 ret;
+mad.wide.u32 %rd1, %r0, 4, %rd0;
+add.u32 %r2, %r0, {step}; rem.u32 %r2, %r2, %r1;
+mad.wide.u32 %rd2, %r2, 4, %rd0;
+setp.eq.u32 %p1, %r2, {first}; @%p1 bra mine;
+wait:
+{read}
+setp.eq.u32 %p2, %r3, 0;
+@%p2 bra wait;
+mine:
+add.u32 %r4, %r0, 1;
+st.release.gpu.global.u32 [%rd1], %r4;
+"""
+
+
+@pytest.mark.parametrize("order", ["fixed", 3])
+def test_ctas_wait_for_others_wherever_they_are(order: str | int) -> None:
+    """A chain of 12 CTAs of 1,024 threads, three chunks of them, each waiting for the next."""
+    for step, first in ((1, 0), (11, 11)):
+        for read in (
+            "ld.acquire.gpu.global.u32 %r3, [%rd2];",
+            "atom.global.or.b32 %r3, [%rd2], 0;",
+        ):
+            memory = Memory()
+            address = memory.allocate(48)
+            memory.write(address, np.zeros(12, np.uint32))
+            text = WAITS_FOR_ANOTHER.format(step=step, first=first, read=read)
+            run(text, [address], memory=memory, grid=12, block=1024, order=order)
+            assert list(memory.read(address, 48).view(np.uint32)) == list(range(1, 13))
+
+
+def test_ctas_that_wait_for_each_other_are_named() -> None:
+    memory = Memory()
+    address = memory.allocate(48)
+    memory.write(address, np.zeros(12, np.uint32))
+    read = "ld.acquire.gpu.global.u32 %r3, [%rd2];"
+    text = WAITS_FOR_ANOTHER.format(step=1, first=99, read=read)
+    with pytest.raises(EmulatorFault, match="threads poll memory: ld.acquire") as caught:
+        run(text, [address], memory=memory, grid=12, block=1024, step_limit=20_000)
+    assert caught.value.kind == "step-limit"
