@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import ptx
 from ptx.errors import PtxError
 
-COMMANDS = ("check", "run", "sass", "forms", "fragment", "doctor")
+COMMANDS = ("check", "run", "compare", "sass", "forms", "fragment", "doctor")
 """Modules of :mod:`ptx.commands`. Each has ``arguments(parser)`` and ``run(options) -> int``."""
 
 

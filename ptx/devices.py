@@ -281,7 +281,7 @@ def _load_on_gpu(
         return Loaded(where, context.load(source.data), _signature(source), source)
     if isinstance(source, str):
         gpu.terminated(source)
-    target = _image_target(where, source)
+    target = image_target(where, source)
     if jit or not _ptxas(target):
         return _compile_by_driver(where, context, source, target)
     cubin = assemble(source, target)
@@ -305,7 +305,7 @@ def _signature(source: Module | Cubin | str) -> Module | None:
         return None
 
 
-def _image_target(where: Device, source: Module | str) -> str:
+def image_target(where: Device, source: Module | str) -> str:
     """The target to assemble for: the GPU's own, with the suffix that the module needs."""
     if isinstance(source, str):
         match = re.search(r"^\s*\.target\s+(sm_\d+[af]?)", source, re.MULTILINE)

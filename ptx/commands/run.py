@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _MADE = ("zeros", "ones", "arange", "empty")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+def launch_arguments(parser: argparse.ArgumentParser) -> None:
+    """What tells a kernel, the shape of its launch, and what it is handed."""
     parser.add_argument("file", metavar="FILE", help="PTX text; - is standard input")
     parser.add_argument("--kernel", metavar="NAME", help="may be left out where there is one")
     parser.add_argument("--grid", type=_extent, default=(1,), help="CTAs, as 4 or 4,2,1")
@@ -38,6 +38,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--arg", action="append", default=[], metavar="VALUE", help="an argument, in order"
     )
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    launch_arguments(parser)
     parser.add_argument("--device", help="auto, cuda:0 ..., emulator")
     parser.add_argument(
         "--report", action="store_true", help="print what the emulator counted, by instruction"
@@ -64,7 +69,7 @@ def _order(text: str) -> str | int:
 
 
 @dataclass
-class _Given:
+class Given:
     """An array argument."""
 
     label: str
@@ -78,13 +83,13 @@ def run(options: argparse.Namespace) -> int:
     from ptx.text import parse
 
     module = parse(text_of(read(options.file)), options.file)
-    name = _kernel_name(module, options.kernel)
+    name = kernel_name(module, options.kernel)
     emulated = options.report or options.order is not None
     where = device(options.device or ("emulator" if emulated else "auto"))
     if emulated and where.is_cuda:
         raise PtxError(f"--report and --order are the emulator's; the device is {where}")
     kernel = where.load(module)[name]
-    values, arrays = _arguments(where, kernel, options.arg)
+    values, arrays = arguments_of(where, kernel, options.arg)
     with _Options(where, options):
         kernel.launch(
             options.grid, options.block, values, shared=options.shared, cluster=options.cluster
@@ -115,7 +120,7 @@ class _Options:
             self.backend.options = self.before
 
 
-def _kernel_name(module: Module, wanted: str | None) -> str:
+def kernel_name(module: Module, wanted: str | None) -> str:
     names = list(module.kernels)
     listed = ", ".join(names) or "none"
     if wanted is not None and wanted not in names:
@@ -125,9 +130,9 @@ def _kernel_name(module: Module, wanted: str | None) -> str:
     return wanted or names[0]
 
 
-def _arguments(
+def arguments_of(
     where: Device, kernel: LoadedKernel, texts: list[str]
-) -> tuple[list[Any], list[_Given]]:
+) -> tuple[list[Any], list[Given]]:
     parameters = kernel.parameters
     if len(texts) != len(parameters):
         signature = ", ".join(f"{_declared(p)} {p.name}" for p in parameters) or "nothing"
@@ -135,7 +140,7 @@ def _arguments(
             f"{kernel.name} takes {len(parameters)} arguments, got {len(texts)}: {signature}"
         )
     values: list[Any] = []
-    arrays: list[_Given] = []
+    arrays: list[Given] = []
     for parameter, text in zip(parameters, texts, strict=True):
         value: Any = _number(parameter, text)
         if value is None:
@@ -146,7 +151,7 @@ def _arguments(
             else:
                 empty = source.startswith("empty:")
                 value = where.empty(data.shape, data.dtype) if empty else where.array(data)
-                arrays.append(_Given(parameter.name, value, data, save))
+                arrays.append(Given(parameter.name, value, data, save))
         values.append(value)
     return values, arrays
 
@@ -210,7 +215,7 @@ def _dtype(type: str, label: str) -> Any:
     return np.dtype(f"{letter}{int(match[2]) // 8}")
 
 
-def _finish(given: _Given) -> None:
+def _finish(given: Given) -> None:
     """Write an array back, or print it, where the kernel changed it."""
     import numpy as np
 
