@@ -22,6 +22,7 @@ from ptxgemm.arrays import Layout, contiguous
 from ptxgemm.calls import Call, bound, known, manner, multiply, run, signature
 from ptxgemm.frameworks import family_of
 from ptxgemm.kernels import simt
+from ptxgemm.packing import Packed, packed_matmul
 from ptxgemm.problem import describe
 from ptxgemm.shape import SEED, Shape
 
@@ -47,9 +48,14 @@ def matmul(
     share no memory with `a` or `b`. `device` is ``"auto"`` or where the arrays of the host are
     multiplied. Nothing is launched for an empty result; a K of 0 gives zeros.
 
+    Integers of 4 bits and single bits are multiplied as :func:`ptxgemm.pack_int4` and
+    :func:`ptxgemm.pack_bits` give them, A by rows and B by columns: the result is int32 of numpy.
+
     Raises TypeError for what is no array or of another type, ValueError for shapes that do not fit,
     arrays on different devices and an `out` that cannot take the result: before anything runs.
     """
+    if isinstance(a, Packed) or isinstance(b, Packed):
+        return packed_matmul(a, b, out, device)
     return multiply(a, b, None, out, manner(1.0, 0.0, False, False, "auto", device, tf32), None)
 
 

@@ -67,3 +67,22 @@ def _packed(values: Any, low: int, high: int, bits: int, element: str) -> Packed
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     data = np.bitwise_or.reduce(padded.reshape(rows, -1, per) << shifts, axis=2)
     return Packed(np.ascontiguousarray(data.astype(np.uint8)), depth, element)
+
+
+def packed_matmul(a: Any, b: Any, out: Any, device: Any) -> np.ndarray[Any, Any]:
+    """``a.unpack() @ b.unpack().T`` on the tensor cores, exactly. Raises TypeError where one of
+    both is not packed, or differently, or an `out` is given.
+    """
+    from ptxgemm import warp_gemm
+
+    for name, one in (("a", a), ("b", b)):
+        if not isinstance(one, Packed):
+            raise TypeError(f"{name} is a {type(one).__name__}, and the other operand is packed")
+    if out is not None:
+        raise TypeError("products of packed integers make their result; out is for others")
+    if (a.bits, a.depth) != (b.bits, b.depth):
+        raise ValueError(
+            f"a has rows of {a.depth} elements of .{a.element}, b columns of {b.depth} of "
+            f".{b.element}"
+        )
+    return warp_gemm.matmul(a, b, device=device, op="and")
