@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ptx.errors import Place
 from ptx.scheduling import Control
 
-_REGISTER = re.compile(r"[-~!|]*(R\d+)\b(?!\.\w*\[)[|.\w]*$")
+_REGISTER = re.compile(r"[-~!|]*(R\d+)[|.\w]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Instruction:
 
         Of instructions with one destination and single registers as sources, as FFMA.
         """
-        found = (_REGISTER.match(operand) for operand in self.operands[1:])
+        found = (_REGISTER.fullmatch(operand) for operand in self.operands[1:])
         return tuple(match[1] if match else "" for match in found)
 
     def matches(self, opcode: str, predicated: bool | None = None) -> bool:
