@@ -133,8 +133,6 @@ def occupancy(
 
 def _by_registers(registers: int, warps: int) -> int:
     each = _up(max(registers, 1) * WARP, REGISTER_UNIT)
-    if each * _up(warps, PARTITIONS) > REGISTERS:
-        return 0
     return REGISTERS // PARTITIONS // each * PARTITIONS // warps
 
 
