@@ -178,6 +178,8 @@ def _literal(slot: Slot, operand: Imm, variant: Variant) -> str:
         return f"expected a register of .{slot.type}, got {describe(operand)}"
     slot_kind, width = kind(slot.type), bits(slot.type)
     if operand.is_float:
+        if slot.role == "fraction" and not 0 < operand.value <= 1:
+            return f"expected a fraction over 0 and up to 1, got {operand}"
         return _float_literal(slot, operand.text, slot_kind, width)
     if slot_kind == "f":
         if width == 16 or slot.type == "f16x2":

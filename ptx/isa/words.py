@@ -78,6 +78,7 @@ ROLES: dict[str, str] = {
     "bdesc": "descriptor",
     "idesc": "descriptor",
     "policy": "cache policy",
+    "fraction": "fraction",
     "mask": "mask",
     "meta": "sparsity metadata",
     "size": "bytes",

@@ -43,8 +43,11 @@ REJECTED = [
     "mov.u32 %r1, %%tid.x;",
     "ld.global.u32 %r1, [%rd1-4];",
     "mov.u32 %r1, 4294967296;",
+    "createpolicy.fractional.L2::evict_last.b64 %rd1, 1.5;",
+    "createpolicy.fractional.L2::evict_last.b64 %rd1, 0f00000000;",
 ]
 ACCEPTED = [
+    "createpolicy.fractional.L2::evict_last.b64 %rd1, 1.0;",
     "setp.eq.u32 %p2, 1, 2; mov.pred %p1, %p2; mov.pred %p1, -1; mov.pred %p1, !%p2;",  # B21
     "mov.f32 %f1, 0.0; mov.f32 %f1, -1.5; mov.f32 %f1, 0F3f800000;",  # B40
     "mov.f32 %f1, 0d3FB999999999999A; mov.f64 %fd1, 0d0000000000000000;",
