@@ -90,7 +90,7 @@ class Kind:
     @property
     def groups(self) -> tuple[str, ...]:
         if self.element in ("bf16", "f16"):
-            return "square", "odd", "small"
+            return "square", "odd", "small", "small odd"
         return ({"tf32": "tf32", "e4m3": "fp8", "s8": "int8"}[self.element],)
 
 
@@ -297,7 +297,7 @@ def main() -> int:
                 tilings: dict[str, Tiling | None] = {"ptxgemm": None}
                 if options.tilings:
                     tilings |= TILINGS
-                result = run(case, type, tilings, hand=group == "odd")
+                result = run(case, type, tilings, hand=group.endswith("odd"))
                 report(result)
                 rows.append({"group": group} | result)
             summarise(group, type, rows)

@@ -8,6 +8,7 @@ has most of its shared memory in flight.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from ptxgemm.tiling import (
@@ -135,7 +136,7 @@ class Narrow:
 
     # ------------------------------------------------------------ types
 
-    @property
+    @cached_property
     def types(self) -> Tiling:
         """Whole tiles of the same types, layouts and scale, which check that they go together."""
         return Tiling(

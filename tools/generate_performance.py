@@ -67,6 +67,7 @@ def hopper() -> str:
         "square": "bf16 and f16 by wgmma: squares and large layers",
         "odd": "bf16 and f16 by wgmma: sizes that are multiples of nothing",
         "small": "bf16 by wgmma: few rows",
+        "small odd": "bf16 by wgmma: few rows, sizes that are multiples of nothing",
         "tf32": "tf32 by wgmma",
         "fp8": "8-bit floats by wgmma",
         "int8": "8-bit integers by wgmma",
