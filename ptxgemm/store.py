@@ -84,27 +84,41 @@ def writer(k: Kernel, tiling: Tiling, warpgroup: Reg, thread: Reg, staging: Reg)
 def write(
     k: Kernel, target: Target, writer: Writer, sums: Sequence[Reg], row: Reg, column: Reg
 ) -> None:
-    """The warpgroup's rows of a tile, from [`row`, `column`] on; the sums are used up."""
+    """The warpgroup's rows of a tile, from [`row`, `column`] on; the sums are used up. Where
+    warpgroups take turns, those of blocks of 64 rows beyond C may be anything.
+    """
     tiling = target.tiling
     each = len(sums) * ROWS // tiling.rows
     for block in range(tiling.rows // ROWS):
         part = sums[block * each : (block + 1) * each]
         first = row + ROWS * block if block else row
-        count = len(part) * tiling.staged_columns // tiling.tile_n
-        for number in range(tiling.tile_n // tiling.staged_columns):
-            held = part[number * count : (number + 1) * count]
-            place = column + number * tiling.staged_columns if number else column
-            if tiling.by_way_of_floats:
-                held = rounding.floats(k, tiling.sum, held)
-            if target.scale is not None:
-                _scale(k, target, target.scale, writer, held, first, place)
-            if not tiling.holds_pairs:
-                integers = tiling.sum == "s32" and not tiling.by_way_of_floats
-                held = rounding.stored(k, tiling.out, held, integers=integers)
-            if tiling.store == "tensor":
-                _write_tensor(k, target, writer, held, first, place)
-            else:
-                _write_units(k, target, writer, held, first, place)
+        if not tiling.alternate:
+            _write_block(k, target, writer, part, first, column)
+            continue
+        with k.branch(k.setp.lt.u32(first, target.m)):
+            _write_block(k, target, writer, part, first, column)
+
+
+def _write_block(
+    k: Kernel, target: Target, writer: Writer, part: Sequence[Reg], row: Reg, column: Reg
+) -> None:
+    """64 rows, as many columns at a time as are staged."""
+    tiling = target.tiling
+    count = len(part) * tiling.staged_columns // tiling.tile_n
+    for number in range(tiling.tile_n // tiling.staged_columns):
+        held = part[number * count : (number + 1) * count]
+        place = column + number * tiling.staged_columns if number else column
+        if tiling.by_way_of_floats:
+            held = rounding.floats(k, tiling.sum, held)
+        if target.scale is not None:
+            _scale(k, target, target.scale, writer, held, row, place)
+        if not tiling.holds_pairs:
+            integers = tiling.sum == "s32" and not tiling.by_way_of_floats
+            held = rounding.stored(k, tiling.out, held, integers=integers)
+        if tiling.store == "tensor":
+            _write_tensor(k, target, writer, held, row, place)
+        else:
+            _write_units(k, target, writer, held, row, place)
 
 
 def finish(k: Kernel, tiling: Tiling, writer: Writer) -> None:

@@ -6,6 +6,7 @@ copy reaches beyond A or B the hardware fills in zeros, so that M, N and K are w
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from ptx.builder import Kernel
@@ -184,14 +185,13 @@ def _consume(k: Kernel, work: Work, target: store.Target, number: Reg, thread: R
         turns = rings.turns(k, work.turns, number)
         first, step = k.mad.lo.u32(number, step, first), step * 2
         rings.skip(k, work.ring, cursor, number * work.steps)
-    multiply = _multiply_promoted if consumer.promoted else _multiply
     with schedules.tiles(k, order, first, step, "tile") as index:
-        multiply(k, work, consumer, cursor, turns)
-        if turns is not None:
-            rings.skip(k, work.ring, cursor, work.steps)
         row, column = schedules.corner(k, order, index)
         if not tiling.alternate:
             row = k.mad.lo.u32(number, tiling.rows, row)
+        _multiply_rows(k, work, consumer, cursor, turns, k.sub.s32(target.m, row))
+        if turns is not None:
+            rings.skip(k, work.ring, cursor, work.steps)
         store.write(k, target, writer, consumer.promoted or consumer.sums, row, column)
     store.finish(k, tiling, writer)
 
@@ -215,10 +215,50 @@ def _consumer(k: Kernel, work: Work, number: Reg, lead: Reg) -> Consumer:
     return Consumer(number, lead, emptied, sums, promoted, a, b)
 
 
-def _multiply(
+def _multiply_rows(
+    k: Kernel, work: Work, consumer: Consumer, cursor: Cursor, turns: Turns | None, left: Reg
+) -> None:
+    """The sums of one tile, of which `left` rows from the warpgroup's first on are in C.
+
+    Where warpgroups take turns, a block of 64 rows that is beyond C is not multiplied. Where they
+    share a tile all of it is: what one of them does alone would take stages and descriptors out of
+    uniform registers, in the main loop too.
+    """
+    tiling, blocks = work.tiling, work.tiling.rows // ROWS
+    multiply = _multiply_promoted if consumer.promoted else _multiply
+    with ExitStack() as branches:
+        if tiling.alternate and tiling.cluster > 1:
+            # The peer's tile may not exist.
+            with k.branch(k.setp.le.s32(left, 0)):
+                _pass_over(k, work, consumer, cursor, turns)
+            branches.enter_context(k.otherwise())
+        if tiling.alternate and blocks > 1:
+            with k.branch(k.setp.le.s32(left, ROWS)):
+                multiply(k, work, consumer, cursor, turns, 1, "upper")
+            branches.enter_context(k.otherwise())
+        multiply(k, work, consumer, cursor, turns, blocks, "main")
+
+
+def _pass_over(
     k: Kernel, work: Work, consumer: Consumer, cursor: Cursor, turns: Turns | None
 ) -> None:
-    """The sums of one tile. The loop is named ``main``.
+    """Empty the stages of a tile whose rows all lie beyond C."""
+    if turns is not None:
+        rings.take(k, turns)
+    with k.loop(0, work.steps, name="pass"):
+        rings.wait(k, rings.barrier(k, work.ring.full, cursor.stage), cursor.parity)
+        _release(k, work.tiling, consumer, cursor.stage, consumer.lead)
+        rings.advance(k, work.ring, cursor)
+    if turns is not None:
+        rings.pass_on(k, turns, consumer.lead)
+
+
+def _multiply(
+    k: Kernel, work: Work, consumer: Consumer, cursor: Cursor, turns: Turns | None, blocks: int,
+    name: str,
+) -> None:  # fmt: skip
+    """The sums of the first `blocks` of 64 rows, in a loop of that name, ``main`` where they are
+    all.
 
     The wgmmas of one K step run while the next step's are issued; then the stage before is free.
     """
@@ -226,11 +266,11 @@ def _multiply(
     before = k.mov.u32(cursor.stage)
     if turns is not None:
         rings.take(k, turns)
-    with k.loop(0, work.steps, name="main") as step:
+    with k.loop(0, work.steps, name=name) as step:
         rings.wait(k, rings.barrier(k, ring.full, cursor.stage), cursor.parity)
         offset = k.cvt.u64.u32(cursor.stage * (tiling.stage_bytes >> 4))
         later = k.setp.ne.u32(step, 0)
-        _issue(k, work, consumer, consumer.a + offset, consumer.b + offset, later)
+        _issue(k, work, consumer, consumer.a + offset, consumer.b + offset, later, blocks)
         k.wgmma.wait_group.sync.aligned(1)
         _release(k, tiling, consumer, before, consumer.lead & later)
         k.mov.u32(cursor.stage, out=before)
@@ -242,8 +282,9 @@ def _multiply(
 
 
 def _multiply_promoted(
-    k: Kernel, work: Work, consumer: Consumer, cursor: Cursor, turns: Turns | None
-) -> None:
+    k: Kernel, work: Work, consumer: Consumer, cursor: Cursor, turns: Turns | None, blocks: int,
+    name: str,
+) -> None:  # fmt: skip
     """:func:`_multiply` where the sums of each K step, which is 128 elements of 8 bits, are added
     to others in float32. The tensor core waits for this unless the other warpgroup has work for it.
     """
@@ -253,20 +294,23 @@ def _multiply_promoted(
     if turns is not None:
         rings.take(k, turns)
     never = k.setp.ne.u32(work.steps, work.steps)
-    with k.loop(0, work.steps, name="main"):
+    with k.loop(0, work.steps, name=name):
         rings.wait(k, rings.barrier(k, ring.full, cursor.stage), cursor.parity)
         offset = k.cvt.u64.u32(cursor.stage * (tiling.stage_bytes >> 4))
-        _issue(k, work, consumer, consumer.a + offset, consumer.b + offset, never)
+        _issue(k, work, consumer, consumer.a + offset, consumer.b + offset, never, blocks)
         k.wgmma.wait_group.sync.aligned(0)
         _release(k, tiling, consumer, cursor.stage, consumer.lead)
         rings.advance(k, ring, cursor)
-        for total, part in zip(consumer.promoted, consumer.sums, strict=True):
+        count = blocks * ROWS * tiling.sums // tiling.rows
+        for total, part in zip(consumer.promoted[:count], consumer.sums[:count], strict=True):
             k.add.rn.f32(total, part, out=total)
     if turns is not None:
         rings.pass_on(k, turns, consumer.lead)
 
 
-def _issue(k: Kernel, work: Work, consumer: Consumer, a: Reg, b: Reg, later: Reg) -> None:
+def _issue(
+    k: Kernel, work: Work, consumer: Consumer, a: Reg, b: Reg, later: Reg, blocks: int
+) -> None:
     """The wgmmas of a K step; where not `later`, the first overwrite the sums instead of adding."""
     tiling = work.tiling
     always = k.setp.eq.u32(work.steps, work.steps)
@@ -275,7 +319,7 @@ def _issue(k: Kernel, work: Work, consumer: Consumer, a: Reg, b: Reg, later: Reg
     k.wgmma.fence.sync.aligned()
     for part in range(4):
         b_part = k.add.s64(b, part * work.b.step) if part else b
-        for block in range(tiling.rows // ROWS):
+        for block in range(blocks):
             further = part * work.a.step + block * (ROWS * LINE_BYTES >> 4)
             a_part = k.add.s64(a, further) if further else a
             transposed = (

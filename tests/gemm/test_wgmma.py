@@ -162,9 +162,24 @@ def test_rows_of_every_alignment(device: Any, out: str) -> None:
 
 @pytest.mark.parametrize("order", ["reverse"])
 def test_tiles_in_a_cluster_in_several_orders(device: Any, order: Any) -> None:
-    """The last cluster reaches beyond M, the last columns beyond N."""
+    """Of the last cluster one CTA has no row of C; the columns reach beyond N."""
     with launches(device, order=order):
-        check(device, 66, 130, 200, tiling=TILINGS["alternate cluster"])
+        check(device, 130, 70, 200, tiling=TILINGS["alternate cluster"])
+
+
+@pytest.mark.parametrize(
+    ("tiling", "blocks"),
+    [(Tiling(128, 64, 2, alternate=True), 3), (TILINGS["alternate cluster"], 3)],
+    ids=["two blocks", "cluster"],
+)
+def test_blocks_of_rows_beyond_c_are_not_multiplied(
+    device: Any, tiling: Tiling, blocks: int
+) -> None:
+    """Of 130 rows, 3 blocks of 64, in two K steps of four products each."""
+    with launches(device, report=True) as reports:
+        check(device, 130, 64, 72, tiling=tiling)
+    products = [row.warps for row in reports[-1].rows if "mma_async" in row.opcode]
+    assert sum(products) == 4 * blocks * 2 * 4
 
 
 @pytest.mark.slow
