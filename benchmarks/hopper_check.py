@@ -125,6 +125,15 @@ class Product:
     """Whether elements are small whole numbers."""
 
     @property
+    def span(self) -> int:
+        """Elements are whole numbers of so many sizes, or normal ones where it is 0."""
+        if self.whole:
+            return 4
+        if ELEMENTS[self.a].sum == "s32":
+            return 10 if self.out == "f16" else 127  # which is infinite from 65520 up
+        return 0
+
+    @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
         return (self.m, self.k), (self.k, self.n), (self.m, self.n)
 
@@ -159,7 +168,7 @@ def check(device: Device, product: Product, seed: int = 0) -> str:
     """What is wrong with the library's result, or ""."""
     p, numbers = product, np.random.default_rng(seed)
     a, b, c = (
-        Placed(device, _values(numbers, kind, shape, p.whole), kind, flip, gap, base)
+        Placed(device, _values(numbers, kind, shape, p.span), kind, flip, gap, base)
         for kind, shape, flip, gap, base in zip(
             (p.a, p.b, p.out), p.shapes, p.flips, p.gaps, p.bases, strict=True
         )
@@ -192,11 +201,11 @@ def check(device: Device, product: Product, seed: int = 0) -> str:
     return "" if untouched else "memory around C was changed"
 
 
-def _values(numbers: Any, kind: str, shape: tuple[int, int], whole: bool) -> Any:
-    if whole or ELEMENTS.get(kind, ELEMENTS["bf16"]).sum == "s32" or kind == "s32":
-        high = 4 if whole else 127
-        return numbers.integers(0 if kind == "u8" else -high + 1, high, shape)
-    return numbers.standard_normal(shape)
+def _values(numbers: Any, kind: str, shape: tuple[int, int], span: int) -> Any:
+    """Whole numbers of so many sizes, or normal ones for 0."""
+    if not span:
+        return numbers.standard_normal(shape)
+    return numbers.integers(0 if kind == "u8" else 1 - span, span, shape)
 
 
 def clipped(exact: Any, kind: str) -> Any:

@@ -195,7 +195,7 @@ def plan(
     made, c, a, b = arranged(
         device.sm_count, c, a, b, scaled=scaled, accumulate=accumulate, tiling=tiling
     )
-    before = Prepasses(device, rooms or Rooms(device), stream)
+    before = Prepasses(device, stream, rooms)
     if _turns(a, "columns"):
         a = before.turn(a)
     if _turns(b, "rows"):

@@ -5,14 +5,13 @@ they come: tensor maps hold addresses, so that a launch is prepared for each fou
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ptxgemm import hopper
 from ptxgemm.elements import PTX
 from ptxgemm.hopper import Addend, Matrix
-from ptxgemm.prepass import Rooms
+from ptxgemm.prepass import Rooms, rooms_of
 from ptxgemm.problem import Matrices, Problem
 from ptxgemm.tail import AUTO
 from ptxgemm.tiling import ELEMENTS, OUTS
@@ -144,7 +143,7 @@ class Bound:
     """A product on one stream of a device, called with the addresses of A, B, C and D."""
 
     def __init__(
-        self, device: Device, product: OnHopper, item: tuple[int, ...], starts: int, stream: Any
+        self, device: Device, product: OnHopper, item: tuple[int, ...], starts: int, stream: int
     ) -> None:
         """`item` has the bytes of an element of each of the four; `starts` is how often each call
         of the caller's comes here, at other addresses.
@@ -154,25 +153,23 @@ class Bound:
         p = product.problem
         steps = [x.batch[0] if x else 0 for x in (p.a, p.b, p.c, p.d)]
         self._steps = tuple(step * size for step, size in zip(steps, item, strict=True))
-        self._rooms = Rooms(device)
-        self._kept: OrderedDict[Addresses, tuple[Callable[[], None], ...]] = OrderedDict()
+        self._rooms = rooms_of(device, stream)
+        self._kept: OrderedDict[Addresses, tuple[hopper.Plan, ...]] = OrderedDict()
 
     def __call__(self, a: int, b: int, c: int, d: int) -> None:
-        launches = self._kept.get((a, b, c, d))
-        if launches is None:
-            launches = self._prepared((a, b, c, d))
-        for launch in launches:
-            launch()
+        plans = self._kept.get((a, b, c, d))
+        with self._rooms.lock:
+            for plan in self._prepared((a, b, c, d)) if plans is None else plans:
+                plan()
 
-    def _prepared(self, addresses: Addresses) -> tuple[Callable[[], None], ...]:
-        found: list[Callable[[], None]] = []
+    def _prepared(self, addresses: Addresses) -> tuple[hopper.Plan, ...]:
+        made: list[hopper.Plan] = []
         for number in range(self.product.problem.batch[0]):
             a, b, c, d = (
                 at + number * step for at, step in zip(addresses, self._steps, strict=True)
             )
-            made = self.product.plan(self.device, (a, b, c, d), self._rooms, self.stream)
-            found += made.launches
+            made.append(self.product.plan(self.device, (a, b, c, d), self._rooms, self.stream))
         if len(self._kept) >= self._most:
             self._kept.popitem(last=False)
-        self._kept[addresses] = tuple(found)
+        self._kept[addresses] = tuple(made)
         return self._kept[addresses]

@@ -6,9 +6,11 @@ its type is transposed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,20 +27,32 @@ if TYPE_CHECKING:
 
 
 class Rooms:
-    """Workspace on a device, the same for each product that takes as much of it: products that
-    share it run one after another on one stream.
+    """Workspace of all products on one stream of a device, which run one after another: as much as
+    the largest so far takes, rounded up to a power of two. Who launches one of them holds the lock,
+    so that no other thread's comes between the copies and the product.
     """
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._made: dict[tuple[int, tuple[int, int]], Array] = {}
+        self.lock = Lock()
+        self._held: dict[int, Array] = {}
 
     def __call__(self, number: int, shape: tuple[int, int]) -> Array:
-        """The `number`-th of a product, of `shape` bytes."""
-        room = self._made.get((number, shape))
-        if room is None:
-            room = self._made[number, shape] = self.device.empty(shape, np.uint8)
-        return room
+        """The `number`-th of a product, of `shape` bytes. It lives as long as it is held, whatever
+        else comes to be in its place.
+        """
+        nbytes = math.prod(shape)
+        held = self._held.get(number)
+        if held is None or held.nbytes < nbytes:
+            made = self.device.empty((1 << (nbytes - 1).bit_length(),), np.uint8)
+            held = self._held[number] = made
+        return held[:nbytes].reshape(*shape)
+
+
+@cache
+def rooms_of(device: Device, stream: int) -> Rooms:
+    """Those of a stream, by the driver's handle."""
+    return Rooms(device)
 
 
 @dataclass
@@ -46,8 +60,9 @@ class Prepasses:
     """What is launched before one product."""
 
     device: Device
-    rooms: Rooms
     stream: Any = None
+    rooms: Rooms | None = None
+    """Where workspace is taken from; else it is the product's own."""
     launches: list[Callable[[], None]] = field(default_factory=list)
     workspace: list[Array] = field(default_factory=list)
 
@@ -57,7 +72,11 @@ class Prepasses:
         H200).
         """
         pitch = -(-row_bytes // LINE_BYTES) * LINE_BYTES
-        room = self.rooms(len(self.workspace), (rows, pitch))
+        shape = rows, pitch
+        if self.rooms is None:
+            room = self.device.empty(shape, np.uint8)
+        else:
+            room = self.rooms(len(self.workspace), shape)
         self.workspace.append(room)
         return room, pitch
 

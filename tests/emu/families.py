@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 import ptx
@@ -114,17 +113,21 @@ def _general(k: int) -> Any:
     return d.numpy().copy()
 
 
-def _hopper(m: int, n: int, k: int, tiling: Tiling | Narrow) -> Any:
-    """Tensor copies and wgmma; odd rows are padded by a launch before."""
+def _hopper(
+    m: int, n: int, k: int, tiling: Tiling | Narrow, kind: str = "bf16", **options: Any
+) -> Any:
+    """Tensor copies and wgmma; odd rows are padded by a launch before, and a B whose type has to
+    lie along K is turned.
+    """
     device = ptx.device("emulator")
-    a, b = _pair(m, n, k, ml_dtypes.bfloat16)
+    a, b = _pair(m, n, k, warp_gemm.DTYPES[kind])
     c = np.zeros((m, n), f4)
     arrays = [device.array(x) for x in (c, a, b)]
     matrices = [
         hopper.Matrix(array.pointer, *x.shape, x.shape[1], 1, kind)
-        for array, x, kind in zip(arrays, (c, a, b), ("f32", "bf16", "bf16"), strict=True)
+        for array, x, kind in zip(arrays, (c, a, b), ("f32", kind, kind), strict=True)
     ]
-    hopper.plan(device, *matrices, tiling=tiling)()
+    hopper.plan(device, *matrices, tiling=tiling, **options)()
     return arrays[0].numpy().copy()
 
 
@@ -182,6 +185,14 @@ FAMILIES: dict[str, Family] = {
     "cluster": Family(
         "wgmma", lambda: _hopper(264, 140, 200, Tiling(128, 128, stages=2, cluster=2))
     ),
+    "alternate": Family(
+        "wgmma", lambda: _hopper(130, 72, 200, Tiling(64, 128, 2, 2, alternate=True))
+    ),
+    "rows": Family("wgmma", lambda: _hopper(264, 71, 200, Tiling(128, 64, stages=2))),
+    "promoted": Family(
+        "wgmma",
+        lambda: _hopper(264, 72, 300, Tiling(128, 64, 2), "e4m3", accumulate="promoted"),
+    ),
     "narrow": Family("narrow", lambda: _hopper(13, 136, 520, NARROW)),
     "units": Family(
         "narrow", lambda: _hopper(13, 135, 521, NARROW), {r"bar\.warp\.sync 4294967295;": _LANES}
@@ -191,6 +202,14 @@ FAMILIES: dict[str, Family] = {
     ),
     "wmma": Family(
         "wmma", _all(lambda: _warps("wmma", 70, 67, 216), lambda: _warps("wmma", 70, 67, 40))
+    ),
+    "turn": Family(
+        "turn",
+        _all(
+            # Allocations that end within a word, and with one.
+            lambda: _hopper(3, 131, 19, Tiling(128, 64, 2), "e4m3"),
+            lambda: _hopper(3, 12, 20, Tiling(128, 64, 2), "e4m3"),
+        ),
     ),
     "pad": Family("pad", _pad, {r"@%p\d+ ld\.global\.nc\.u16 %b\d+, \[%sd\d+\];": _UNIT}),
 }

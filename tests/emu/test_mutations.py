@@ -11,10 +11,11 @@ from tests.emu.mutations import kernel_text, mutations, noticed
 
 COUNTS = {
     "simt": 2, "split": 6, "stages": 10, "zfill": 75, "predicated": 75, "general": 50, "wgmma": 23,
-    "cluster": 35, "narrow": 22, "units": 27, "mma": 87, "wmma": 95, "pad": 56,
+    "cluster": 35, "alternate": 40, "rows": 20, "promoted": 20, "turn": 40, "narrow": 22, "units": 27, "mma": 87, "wmma": 95, "pad": 56,
 }  # fmt: skip
 """At least so many lines there are to take away."""
 EVERY = {"simt": 2, "split": 3, "wgmma": 6, "cluster": 18, "narrow": 12, "units": 15, "pad": 25}
+EVERY |= {"alternate": 45, "rows": 22, "promoted": 22}
 """Of these each so-and-so-many-th line in a quick sample."""
 
 

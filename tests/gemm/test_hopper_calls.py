@@ -16,6 +16,7 @@ from ptxgemm.elements import PTX
 from ptxgemm.grid import Processor
 from ptxgemm.hopper_calls import FEW_MATRICES, Bound, OnHopper
 from ptxgemm.kernels.general import General
+from ptxgemm.prepass import Rooms, rooms_of
 from ptxgemm.problem import Matrices, Problem
 from ptxgemm.select import Terms
 
@@ -127,8 +128,23 @@ def test_launches_are_kept_by_address(monkeypatch: pytest.MonkeyPatch) -> None:
         ptxgemm.matmul(a, b, out=out)
         np.testing.assert_array_equal(out.numpy().astype("f8"), exact(a.numpy(), b.numpy()))
     assert len(made) == 4  # two matrices at two addresses
-    rooms = {id(room) for one in made for room in one.workspace}
+    rooms = {room.pointer for one in made for room in one.workspace}
     assert len(rooms) == len(made[0].workspace) == 1  # of B: A, the larger, is read as it lies
+
+
+def test_products_on_a_stream_share_their_workspace() -> None:
+    """What is too small is replaced, and lives on for who was prepared with it."""
+    device = ptx.device("emulator")
+    rooms = Rooms(device)
+    first, second = rooms(0, (3, 128)), rooms(1, (1, 128))
+    assert (first.shape, first.storage.nbytes) == ((3, 128), 512)
+    assert rooms(0, (4, 128)).pointer == first.pointer != second.pointer
+    larger = rooms(0, (5, 128))
+    assert larger.pointer != first.pointer
+    assert rooms(0, (3, 128)).pointer == larger.pointer
+    first.fill_bytes(1)
+    assert first.numpy().all()
+    assert rooms_of(device, 0) is rooms_of(device, 0) is not rooms_of(device, 7)
 
 
 def test_what_goes_elsewhere() -> None:
@@ -162,7 +178,7 @@ def test_a_plan_names_its_kernel() -> None:
 def test_addresses_are_forgotten_at_last() -> None:
     device = ptx.device("emulator")
     product = OnHopper(problem(8, 8, 8), "bf16", 1.0, 0.0, 0, False)
-    bound = Bound(device, product, (2, 2, 2, 2), 1, None)
+    bound = Bound(device, product, (2, 2, 2, 2), 1, 0)
     a, b, d = (device.array(np.zeros((8, 8), ml_dtypes.bfloat16)) for _ in range(3))
     bound._most = 1
     for out in (d, a):

@@ -8,7 +8,7 @@ import pytest
 import ptx
 from ptxgemm.hopper import Matrix
 from ptxgemm.kernels.pad import UNIT, UNITS_PER_CTA
-from ptxgemm.prepass import Prepasses, Rooms
+from ptxgemm.prepass import Prepasses
 
 
 def padded(kinds: list[tuple[int, int, int, int]], element: str, dtype: str) -> None:
@@ -24,7 +24,7 @@ def padded(kinds: list[tuple[int, int, int, int]], element: str, dtype: str) -> 
         matrices.append(Matrix(at, rows, columns, pitch, 1, element))
         strides = (pitch * flat.itemsize, flat.itemsize)
         expected.append(np.lib.stride_tricks.as_strided(flat[base:], (rows, columns), strides))
-    before = Prepasses(device, Rooms(device))
+    before = Prepasses(device)
     made = before.pad(matrices)
     for room in before.workspace:
         room.fill_bytes(0xFF)

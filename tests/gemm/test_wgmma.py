@@ -15,7 +15,7 @@ from ptx.emu.report import Report, Row
 from ptxgemm import hopper
 from ptxgemm.hopper import Matrix
 from ptxgemm.kernels.turn import turn
-from ptxgemm.prepass import Prepasses, Rooms
+from ptxgemm.prepass import Prepasses
 from ptxgemm.tiling import FLOATS, OUTS, Tiling
 from tests.gemm.hopper_products import LAYOUTS, check
 
@@ -232,7 +232,7 @@ def turned(device: Any, lines: int, length: int, pitch: int, base: int, element:
     size = flat.itemsize
     held = device.array(flat)
     at = held.pointer + base * size
-    before = Prepasses(device, Rooms(device))
+    before = Prepasses(device)
     result = before.turn(Matrix(at, lines, length, pitch, 1, element))
     (room,), (launch,) = before.workspace, before.launches
     room.fill_bytes(0xFF)
