@@ -185,9 +185,7 @@ FAMILIES: dict[str, Family] = {
     "cluster": Family(
         "wgmma", lambda: _hopper(264, 140, 200, Tiling(128, 128, stages=2, cluster=2))
     ),
-    "alternate": Family(
-        "wgmma", lambda: _hopper(130, 72, 200, Tiling(64, 128, 2, 2, alternate=True))
-    ),
+    "alternate": Family("wgmma", lambda: _hopper(130, 200, 200, Tiling(64, 64, 2, alternate=True))),
     "rows": Family("wgmma", lambda: _hopper(264, 71, 200, Tiling(128, 64, stages=2))),
     "promoted": Family(
         "wgmma",

@@ -11,12 +11,17 @@ from tests.emu.mutations import kernel_text, mutations, noticed
 
 COUNTS = {
     "simt": 2, "split": 6, "stages": 10, "zfill": 75, "predicated": 75, "general": 50, "wgmma": 23,
-    "cluster": 35, "alternate": 40, "rows": 20, "promoted": 20, "turn": 40, "narrow": 22, "units": 27, "mma": 87, "wmma": 95, "pad": 56,
+    "cluster": 35, "alternate": 25, "rows": 20, "promoted": 20, "turn": 40, "narrow": 22,
+    "units": 27, "mma": 87, "wmma": 95, "pad": 56,
 }  # fmt: skip
 """At least so many lines there are to take away."""
-EVERY = {"simt": 2, "split": 3, "wgmma": 6, "cluster": 18, "narrow": 12, "units": 15, "pad": 25}
-EVERY |= {"alternate": 45, "rows": 22, "promoted": 22}
+EVERY = {
+    "simt": 2, "split": 3, "wgmma": 6, "cluster": 18, "turn": 41, "narrow": 12, "units": 15,
+    "pad": 25,
+}  # fmt: skip
 """Of these each so-and-so-many-th line in a quick sample."""
+WHOLE = ("alternate", "rows", "promoted")
+"""No sample is taken of these, which differ little from ``wgmma``."""
 
 
 def check(family: str, every: int = 1) -> int:
@@ -44,6 +49,6 @@ def test_every_mutation_is_noticed(family: str) -> None:
     assert check(family) >= COUNTS[family]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [one for one in FAMILIES if one not in WHOLE])
 def test_a_sample_is_noticed(family: str) -> None:
     assert check(family, EVERY.get(family, COUNTS[family] // 2 + 1)) > 0
