@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ptx.controlflow import Flow
 from ptx.dominance import dominators, reverse_postorder
-from ptx.ir import Imm, Instruction, Not, Operand, Reg, Special
+from ptx.ir import Imm, Instruction, Not, Operand, Pair, Reg, Special
 from ptx.types import bits, is_signed
 
 WARP = tuple(range(32))
@@ -57,15 +57,13 @@ class Lanes:
             if needed and not set(needed) & set(waiting):
                 waiting += needed
                 continue
-            self._known[number] = None if needed else self._evaluate(position)
+            self._known[number] = None if needed else self._evaluate(number, position)
         return self._known[register]
 
-    def _evaluate(self, position: int) -> Values | None:
+    def _evaluate(self, register: int, position: int) -> Values | None:
         instruction = self.flow.instructions[position]
         if instruction.opcode == "elect":
-            if not isinstance(instruction.operands[0], Reg):
-                return None
-            return tuple(int(thread % 32 == 0) for thread in self.threads)
+            return self._elected(register, instruction)
         how = _OPERATIONS.get(instruction.opcode)
         if how is None or len(self.flow.writes[position]) != 1:
             return None
@@ -80,6 +78,17 @@ class Lanes:
             return None
         mask = (1 << _result_bits(instruction, type)) - 1
         return tuple(int(result(*one)) & mask for one in zip(*sources, strict=True))
+
+    def _elected(self, register: int, instruction: Instruction) -> Values | None:
+        """The predicate of ``elect.sync d|p, mask``: one lane of the mask, the lowest here."""
+        to, mask = instruction.operands
+        lanes = self._operand(mask, "u32")
+        if not isinstance(to, Pair) or self.flow.number(to.second) != register or lanes is None:
+            return None
+        return tuple(
+            int(1 << thread % 32 == mask & -mask)
+            for thread, mask in zip(self.threads, lanes, strict=True)
+        )
 
     def _operand(self, operand: Operand, type: str) -> Values | None:
         negated = isinstance(operand, Not)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ptx.controlflow import Flow
-from ptx.ir import Instruction, Reg, Vector
+from ptx.ir import Imm, Instruction, Reg, Vector
 from ptx.lanes import Lanes, divergent_blocks, ends_of_warps, splits
 from ptx.rules.limits import CTA_THREADS
 from ptx.rules.rule import Findings, View, at, rule
@@ -34,13 +34,64 @@ def activemask_as_mask(view: View) -> Findings:
     flow = view.flow
     if "activemask" not in flow.by_opcode:
         return
-    for _, instruction in flow.of("shfl", "vote", "match", "redux", "bar", "elect"):
+    for _, instruction in flow.of(*_MASKED):
         variant = instruction.variant
         if variant is None:
             continue
         for slot, operand in zip(variant.slots, instruction.operands, strict=True):
             if slot.name == "mask" and _comes_from(flow, operand, "activemask"):
                 yield at(instruction, f"the mask {operand} comes from activemask: spell the lanes")
+
+
+@rule(
+    "member-mask",
+    """The member mask of a shuffle, a vote, a match or a barrier of the warp names no lane, or
+    leaves out a lane that executes it: the result is undefined. Or it names lanes that its guard
+    keeps away, and the others wait for them for ever. Spell the lanes that come.""",
+    bad="""
+mov.u32 %r1, %laneid;
+setp.lt.u32 %p1, %r1, 16;
+@%p1 shfl.sync.bfly.b32 %r2, %r1, 1, 31, 0x00ff;  // here
+ret;
+""",
+    good="""
+mov.u32 %r1, %laneid;
+setp.lt.u32 %p1, %r1, 16;
+@%p1 shfl.sync.bfly.b32 %r2, %r1, 1, 31, 0xffff;
+ret;
+""",
+    severity="warning",
+)
+def member_mask(view: View) -> Findings:
+    flow = view.flow
+    found = list(flow.of(*_MASKED))
+    lanes = Lanes(flow) if found else None
+    for position, instruction in found:
+        mask = _literal_mask(instruction)
+        if mask is None or lanes is None:
+            continue
+        key = flow.guards[position]
+        holds = lanes.values(key >> 1) if key >= 0 else None
+        here = {lane for lane, held in enumerate(holds or ()) if held != key & 1}
+        named = {lane for lane in range(32) if mask >> lane & 1}
+        alone = len(flow.by_opcode[instruction.opcode]) == 1
+        if not named:
+            yield at(instruction, "the mask names no lane")
+        elif left_out := here - named:
+            yield at(instruction, f"lane {min(left_out)} executes it, and is not in its mask")
+        elif alone and holds is not None and (away := named - here):
+            yield at(instruction, f"its mask names lane {min(away)}, which its guard keeps away")
+
+
+_MASKED = ("shfl", "vote", "match", "redux", "elect", "bar")
+
+
+def _literal_mask(instruction: Instruction) -> int | None:
+    slots = instruction.variant.slots if instruction.variant is not None else ()
+    for slot, operand in zip(slots, instruction.operands, strict=False):
+        if slot.name == "mask" and isinstance(operand, Imm):
+            return int(operand.value) & 0xFFFFFFFF
+    return None
 
 
 def _comes_from(flow: Flow, operand: object, opcode: str) -> bool:

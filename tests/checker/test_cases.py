@@ -328,6 +328,27 @@ def test_barriers_under_branches_that_only_might_split() -> None:
     assert [n for _, n, _ in found(head + guarded)] == ["divergent-barrier"]
 
 
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;", ""),
+        ("shfl.sync.bfly.b32 %r2, %r1, 1, 31, 0;", "the mask names no lane"),
+        ("@%p1 shfl.sync.bfly.b32 %r2, %r1, 1, 31, 0xf;", ""),
+        ("@%p1 shfl.sync.bfly.b32 %r2, %r1, 1, 31, 0x7;", "lane 3 executes it"),
+        ("@!%p1 shfl.sync.bfly.b32 %r2, %r1, 1, 31, 0xf;", "lane 4 executes it"),
+        ("@%p1 shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;", "its mask names lane 4"),
+        ("@%p1 bar.warp.sync 0x1f;", "its mask names lane 4"),
+        ("@%p1 bar.warp.sync -1;\n@!%p1 bar.warp.sync -1;", ""),
+        ("elect.sync _|%p2, -1;\n@%p2 bar.sync 0;", "a guard that differs between lanes"),
+        ("elect.sync %r2|%p2, -1;\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bar.sync 0;", ""),
+    ],
+)
+def test_lanes_that_a_mask_or_an_election_names(line: str, says: str) -> None:
+    told = messages(f"mov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 4;\n{line}\nret;")
+    assert len(told) == bool(says), told
+    assert not says or says in told[0]
+
+
 ISSUE = (
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, "
     "%rd1, %rd1, %p1, 1, 1, 0, 0;\nwgmma.commit_group.sync.aligned;\n"
