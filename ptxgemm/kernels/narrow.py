@@ -68,24 +68,17 @@ def gemm(shape: Narrow, name: str = "narrow_gemm") -> Kernel:
     ``a_map`` and ``b_map`` have the boxes of ``shape.loads``, swizzled by 128 bytes; an A that is
     copied by units has its address and its pitch instead. Pitches are in elements. A scaled product
     is ``alpha`` A B + ``beta`` times ``old``, whose lines, dense as C's are, are ``old_row`` bytes
-    apart, and which may be C itself; it is not read where beta is 0. Launch
-    ``shape.grid(m, n)`` CTAs of ``shape.threads`` threads with ``shape.shared_bytes`` of dynamic
-    shared memory; m and n are at least 1, and there are at least ``shape.parts`` K steps.
+    apart, and which may be C itself; it is not read where beta is 0. Launch ``shape.grid(m, n)``
+    CTAs of ``shape.threads`` threads with ``shape.shared_bytes`` of dynamic shared memory; m and n
+    are at least 1, and there are at least ``shape.parts`` K steps.
     """
-    tensor = shape.a_copy == "tensor"
-    parameters = {"a_map": "tensormap"} if tensor else {"a": "global.b16", "a_pitch": "u32"}
-    parameters |= {"b_map": "tensormap", "m": "u32", "n": "u32", "depth": "u32"}
-    c = f"global.b{8 * shape.out_bytes}"
-    parameters |= {"c": c, "pitch": "u32"}
-    if shape.scaled:
-        number = "s32" if shape.out == "s32" else "f32"
-        parameters |= {"alpha": number, "beta": number, "old": c, "old_row": "s64"}
+    parameters = _parameters(shape)
     k = Kernel(name, **parameters)
     k.maxntid(shape.threads)
     if shape.cluster > 1:
         k.reqnctapercluster(shape.cluster)
     given: dict[str, Reg] = dict(zip(parameters, k.params(), strict=True))
-    m, n = given["m"], given["n"]
+    m, n, b_map = given["m"], given["n"], given["b_map"]
     lines, length = (m, n) if shape.c_major == "n" else (n, m)
     scale = None
     if shape.scaled:
@@ -96,23 +89,24 @@ def gemm(shape: Narrow, name: str = "narrow_gemm") -> Kernel:
     thread = k.mov.u32(k.tid.x)
     loader = shape.multipliers
     with k.when(k.setp.eq.u32(thread, loader)):
-        for map in ("a_map", "b_map") if tensor else ("b_map",):
-            k.prefetch.tensormap(given[map])
+        for map in (given.get("a_map"), b_map):
+            if map is not None:
+                k.prefetch.tensormap(map)
     ring = rings.ring(k, shape.stages)
     _start(k, shape, ring, thread)
     work = _work(k, shape, ring, shared, n, given["depth"])
     a = None
-    if not tensor:
-        a = unaligned.Unaligned(given["a"], given["a_pitch"], m, given["depth"])
+    if shape.a_copy == "units":
+        a = Unaligned(given["a"], given["a_pitch"], m, given["depth"])
     # So far nothing was read or written that a launch before may have to do with.
     k.griddepcontrol.wait()
     k.griddepcontrol.launch_dependents()
     with k.branch(k.setp.ge.u32(thread, loader)):
         if a is not None:
-            _produce_units(k, work, a, given["b_map"], thread - loader)
+            _produce_units(k, work, a, b_map, thread - loader)
         else:
             with k.branch(k.setp.eq.u32(thread, loader)):
-                _produce(k, work, given["a_map"], given["b_map"])
+                _produce(k, work, given["a_map"], b_map)
     with k.otherwise():
         _stage(k, shape, _multiply(k, work, a, thread), shared, thread)
     if shape.cluster > 1:
@@ -123,6 +117,19 @@ def gemm(shape: Narrow, name: str = "narrow_gemm") -> Kernel:
         _meet(k)  # shared memory lives until all have read it, and no copy finds it gone
     k.ret()
     return k
+
+
+def _parameters(shape: Narrow) -> dict[str, str]:
+    """Names and types."""
+    tensor = shape.a_copy == "tensor"
+    found = {"a_map": "tensormap"} if tensor else {"a": "global.b16", "a_pitch": "u32"}
+    found |= {"b_map": "tensormap", "m": "u32", "n": "u32", "depth": "u32"}
+    c = f"global.b{8 * shape.out_bytes}"
+    found |= {"c": c, "pitch": "u32"}
+    if shape.scaled:
+        number = "s32" if shape.out == "s32" else "f32"
+        found |= {"alpha": number, "beta": number, "old": c, "old_row": "s64"}
+    return found
 
 
 def _meet(k: Kernel) -> None:
