@@ -26,6 +26,7 @@ from ptx import layouts
 from ptx.devices import Device
 from ptx.emu.faults import Unmodelled
 from ptxgemm.blocking import Blocking
+from ptxgemm.tail import Tail
 from ptxgemm.warp_gemm import Family, Matrix, blocking_for, plan
 
 SIZE = 4096
@@ -54,6 +55,7 @@ def tilings(element: str, out: str) -> dict[str, Blocking]:
     base = blocking_for(element, element, sum, out, 90)
     if element == "f64":
         return {
+            "exact": replace(base, exact=True, tail=Tail(edge="exact")),
             "g4": replace(base, group=4),
             "g16": replace(base, group=16),
             "4x2": replace(base, warps_m=4, warps_n=2),
@@ -61,6 +63,7 @@ def tilings(element: str, out: str) -> dict[str, Blocking]:
             "64x128 x2": replace(base, tile_m=64, warps_m=1, stages=2, ctas_per_sm=2),
         }
     return {
+        "exact": replace(base, exact=True, tail=Tail(edge="exact")),
         "s3": replace(base, stages=3),
         "s5": replace(base, stages=5),
         "l128 s3": replace(base, line_bytes=128, stages=3),

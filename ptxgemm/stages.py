@@ -104,7 +104,8 @@ class Steps:
     pending: Reg | None
     """Those that are still to be fetched, s32, where a prefetch asks."""
     unread: Reg | None
-    """Those from which nothing was read yet, s32, where a stage may be left unfetched."""
+    """Those from which nothing was read yet, s32, where a stage may be left unfetched: of a peeled
+    prefetch of the loop ``tail``, as before it another step always follows."""
 
     def another(self, k: Kernel) -> Reg | None:
         """Whether there is a step after this one to be read; None where its stage has zeros."""
@@ -118,10 +119,13 @@ class Steps:
 def steps(k: Kernel, blocking: Blocking, depth: Reg) -> Steps:
     total = blocking.tile_k
     count = k.max.u32(k.div.u32(depth + (total - 1), total), 1)
-    pending, unread = (
-        k.mov.b32(count, out=k.reg("s32")) if blocking.prefetch in asking else None
-        for asking in (("branch", "predicated", "clamped"), ("branch", "predicated", "peeled"))
-    )
+    pending = unread = None
+    if blocking.prefetch in ("branch", "predicated", "clamped"):
+        pending = k.mov.b32(count, out=k.reg("s32"))
+    if blocking.prefetch in ("branch", "predicated"):
+        unread = k.mov.b32(count, out=k.reg("s32"))
+    if blocking.prefetch == "peeled":
+        unread = k.mov.b32(k.min.u32(count, blocking.ahead), out=k.reg("s32"))
     return Steps(count, pending, unread)
 
 

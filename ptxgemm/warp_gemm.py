@@ -120,7 +120,7 @@ def plan(
     blocking: Blocking | None = None,
     sum: str | None = None,
     op: str = "xor",
-    tail: Tail = AUTO,
+    tail: Tail | None = None,
     target: int | None = None,
     stream: Any = None,
 ) -> Plan:
@@ -202,14 +202,14 @@ def fitted(
     blocking: Blocking | None = None,
     sum: str | None = None,
     op: str = "xor",
-    tail: Tail = AUTO,
+    tail: Tail | None = None,
     target: int = 90,
 ) -> tuple[Blocking, dict[str, Any]]:
     """The kernel for D, which lies by rows, = A B, or = alpha A B + beta C with a `c`; and its
     arguments but for addresses and factors.
 
-    Of addresses only the alignment is looked at. C may have any strides. Raises ValueError for
-    what no kernel takes.
+    Of addresses only the alignment is looked at. C may have any strides. `tail` None is that of the
+    `blocking`. Raises ValueError for what no kernel takes.
     """
     m, n, depth = d.rows, d.columns, a.columns
     if (a.rows, b.rows, b.columns) != (m, depth, n):
@@ -221,6 +221,7 @@ def fitted(
         raise ValueError(problem)
     sum = sum or SUMS[a.element][0]
     shape = blocking or blocking_for(a.element, b.element, sum, d.element, target, m, n)
+    tail = shape.tail if tail is None else tail
     size = OUT_BYTES[d.element]
     d_pitch = d.pitch(d.row_stride, m)
     copies = copy_of(a, shape.target, tail), copy_of(b.transposed, shape.target, tail)
@@ -328,7 +329,7 @@ def matmul(
     family: Family = "mma",
     blocking: Blocking | None = None,
     op: str = "xor",
-    tail: Tail = AUTO,
+    tail: Tail | None = None,
     target: int | None = None,
 ) -> np.ndarray[Any, Any]:
     """``a @ b`` of numpy arrays on the tensor cores, as a new array.

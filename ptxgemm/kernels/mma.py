@@ -97,7 +97,8 @@ def _multiply(
                 stages.arrive(k, blocking)
                 k.mov.u32(read, out=fill)
                 stages.advance(k, blocking, read)
-                another = steps.another(k)
+                if not (fetches and blocking.prefetch == "peeled"):
+                    another = steps.another(k)
             following = groups[(number + 1) % len(groups)]
             into = a[(number + 1) % 2], b[following.atom % 2]
             rest = _read(k, readers, following, read, *into, another)

@@ -11,6 +11,7 @@ import ptx
 from ptx import sass
 from ptxgemm.blocking import SUMS, Copy
 from ptxgemm.kernels import mma, wmma
+from ptxgemm.tail import Tail
 from ptxgemm.warp_gemm import blocking_for
 
 CASES: list[tuple[str, int, Any, str, int]] = [
@@ -84,6 +85,20 @@ def test_the_f16_loop_is_bound_by_products_not_by_issue() -> None:
     assert len(loop.instructions) <= 170
     assert sum(one.control.stall for one in loop.instructions) <= 8 * 64
     assert made.cubin.registers * shape.threads * 2 <= 65536
+
+
+def test_exact_copies_have_no_sizes_and_a_shorter_loop() -> None:
+    shape = replace(blocking_for("f16", "f16", "f32", "f16", 90), copy_b=Copy("mn"), exact=True)
+    loops = [
+        sass.disassemble(
+            ptx.assemble(ptx.Module(mma.gemm(replace(shape, tail=tail))), "sm_90")
+        ).loop("main")
+        for tail in (Tail(), Tail(edge="exact"))
+    ]
+    fills = [[".ZFILL" in one.opcode for one in loop.find("LDGSTS")] for loop in loops]
+    assert any(fills[0]) and not any(fills[1]) and len(fills[1]) == 8
+    assert len(loops[1].instructions) <= 0.92 * len(loops[0].instructions)
+    assert not any(loop.count("LDSM", predicated=True) for loop in loops)
 
 
 def test_the_edges_cost_little() -> None:
