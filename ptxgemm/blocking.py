@@ -117,17 +117,17 @@ class Blocking:
                     f"tile_{name} is {tile} for {warps} warps; each has a power of two, at least "
                     f"{block}"
                 )
+        if self.step_bytes % self.atom_bytes:
+            raise ValueError(
+                f"a step of {self.step_bytes * 8 // self.bits} elements along K is no multiple of "
+                f"{self.atom_bytes * 8 // self.bits}, which one mma of .{self.a} takes"
+            )
         if self.line_bytes not in (64, 128):
             raise ValueError(f"line_bytes is {self.line_bytes}; expected 64 or 128")
         if self.lines > 1 and self.line_bytes < LINE_BYTES:
             raise ValueError(
                 f"{self.lines} lines of {self.line_bytes} bytes are written with bank conflicts; "
                 f"take lines of {LINE_BYTES}"
-            )
-        if self.step_bytes % self.atom_bytes:
-            raise ValueError(
-                f"a step of {self.step_bytes * 8 // self.bits} elements along K is no multiple of "
-                f"{self.atom_bytes * 8 // self.bits}, which one mma of .{self.a} takes"
             )
         if self.atoms % 2:
             raise ValueError(

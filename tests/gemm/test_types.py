@@ -112,6 +112,28 @@ def test_older_gpus(
         assert isinstance(kernel, Blocking) and kernel.target == gpu.target
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("gpu", [None, A100, T4], ids=["own", "sm_80", "sm_75"])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch, dtype: str, gpu: Processor | None) -> None:
+    """The kernels of this GPU, and those for older ones, which run on it as well."""
+    if gpu is not None:
+        on(monkeypatch, gpu)
+    if dtype == "bfloat16" and gpu is T4:
+        return
+    for m, n, k in ((517, 389, 1031), (1024, 256, 512), (3, 1000, 64)):
+        a, b = drawn(dtype, m, k), drawn(dtype, k, n, seed=1)
+        for by_columns in ((False, False), (True, False), (False, True)):
+            left, right = (
+                np.asfortranarray(one) if turned else one
+                for one, turned in zip((a, b), by_columns, strict=True)
+            )
+            assert_right(ptxgemm.matmul(left, right, device="cuda:0"), a, b)
+        c = np.ones(n, dtype_of(elements.RULES[dtype].outs[0]))
+        got = ptxgemm.gemm(a, b, c, alpha=2, beta=3, device="cuda:0")
+        assert_right(got, a, b, c, 2, 3)
+
+
 def test_bf16_needs_sm_80(monkeypatch: pytest.MonkeyPatch) -> None:
     on(monkeypatch, T4)
     a = drawn("bfloat16", 4, 4)

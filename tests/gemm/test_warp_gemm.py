@@ -374,6 +374,9 @@ def test_a_blocking_that_cannot_be_says_why(change: dict[str, Any], message: str
 
 def test_a46_a_step_below_the_atom_of_mma_is_refused() -> None:
     """An odd number of atoms and less than one: told when the plan is made."""
+    for element, sums, atom in (("bf16", "f32", 16), ("s8", "s32", 32)):
+        with pytest.raises(ValueError, match=f"no multiple of {atom}, which one mma of .{element}"):
+            Blocking(line_bytes=16, a=element, b=element, sum=sums, out=sums)
     with pytest.raises(ValueError, match="no multiple of 16, which one mma of .f64 takes"):
         Blocking(64, 64, 2, 2, 64, 1, 2, 1, a="f64", b="f64", sum="f64", out="f64")
     with pytest.raises(ValueError, match="a step has 1 atoms of 128 bytes"):
