@@ -82,6 +82,20 @@ def test_predicated_has_guarded_loads_and_no_branch(shape: str, target: str) -> 
     assert region.count("BRA") == 1
 
 
+@pytest.mark.parametrize("target", [by_target(t) for t in NEW])
+@pytest.mark.parametrize("columns", [132, 130])
+def test_predicated_copies_of_vectors_have_no_branch_either(columns: int, target: str) -> None:
+    """Rows of B allow 16 bytes, or 8, at once: what is not copied is zeroed at once too."""
+    tail = Tail("peeled", "predicated", "ragged-first")
+    spec = Case(tail, SHAPES["3 stages"], 129, columns, 37).plan().spec
+    assert spec.b.width == (4 if columns == 132 else 2)
+    ptx.assert_sass(
+        ptx.Module(build(spec)),
+        "loop main: BRA == 1, BSSY == 0, @LDGSTS == LDGSTS, @STS == LDGSTS, STS == LDGSTS",
+        target=target,
+    )
+
+
 @every
 def test_branch_has_its_branches_or_ptxas_predicated_them(shape: str, target: str) -> None:
     """ptxas 13.0 turns the branches around loads into registers into predicates; around cp.async
