@@ -54,7 +54,8 @@ def maker(decoded: Decoded) -> Maker:
     if words.opcode not in makers:
         raise Unmodelled.of(decoded.instruction)
     if words.opcode in ("ldmatrix", "stmatrix") and "b16" not in words:
-        raise Unmodelled.of(decoded.instruction, "matrices of narrower elements")
+        why = "where narrower elements lie the manual draws and does not say"
+        raise Unmodelled.of(decoded.instruction, why)
     return makers[words.opcode]
 
 

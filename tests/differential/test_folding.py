@@ -81,4 +81,6 @@ def test_what_is_no_literal_is_no_constant() -> None:
     assert read().read(region("@P0 MOV R4, 0x5", store)) == {}
     assert read().read(region("MOV R4, 0x5", "@P0 BRA 0x30", store)) == {}
     assert read().read(region("MOV R4, 0x5", "@P0 " + store)) == {}
+    assert read().read(region("MOV R4, 0x5", "LOP3.LUT P0, R4, R4, R5, RZ, 0xc0", store)) == {}
+    assert read().read(region("MOV R4, 0x5", "ISETP.NE.AND P0, PT, R4, RZ, PT", store)) != {}
     assert read().read(region("HFMA2 R4, R6, R7, 1, 0", store)) == {}

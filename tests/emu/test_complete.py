@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import ptx
@@ -10,6 +12,9 @@ from ptx.emu import Memory, Unmodelled, launch
 from ptx.emu.semantics import UNMODELLED
 from tests.isa.referee import header
 from tests.isa.samples import covering, home, line
+
+GUIDE = Path(__file__).parents[2] / "docs" / "emulator.md"
+NOT_MODELLED = GUIDE.read_text(encoding="utf-8").partition("## Not modelled")[2]
 
 
 def refusal(module: ptx.Module) -> Unmodelled | None:
@@ -36,3 +41,4 @@ def test_each_row_is_bound_or_refused_with_its_reason(opcode: str) -> None:
             assert refused.place.line == written
             assert f"{opcode}" in refused.message
             assert " is not modelled" in refused.message
+            assert f"`{opcode}" in NOT_MODELLED

@@ -88,7 +88,7 @@ def arithmetic(words: Words) -> Meaning:
     if len(words.types) > 1:
         return _mixed(words)
     if "oob" in words:
-        raise words.unmodelled("its out-of-bounds NaN is no part of IEEE arithmetic")
+        raise words.unmodelled("the NaN that stands for what is out of bounds is not modelled")
     count = 3 if words.opcode in ("fma", "mad") else 2
     operation: Callable[..., Array] = {
         "add": lambda a, b: a + b,
