@@ -399,6 +399,27 @@ class Kernel:
         index: Reg = self._emitter.emit("mad.lo.u32", (ctaid, ntid, tid), None, frame)
         return index
 
+    def segment_mask(self, width: int) -> Reg:
+        """The member mask of this thread's logical warp: the `width` lanes, a power of two up to
+        32, that it shares a segment with, a ``b32``. Lane 13 of segments of 8 gets 0x0000FF00.
+
+        Emits ``mov.u32`` of %laneid, ``and.b32`` with the first lanes of segments and ``shl.b32``
+        of a segment's lanes; one ``mov.b32`` where all 32 are one segment.
+        """
+        if width not in (1, 2, 4, 8, 16, 32):
+            raise PtxError(
+                f"a logical warp has 1, 2, 4, 8, 16 or 32 lanes, not {width!r}",
+                self._emitter.here(),
+            )
+        frame, lanes = sys._getframe(1), (1 << width) - 1
+        if width == 32:
+            whole: Reg = self._emitter.emit("mov.b32", (lanes,), None, frame)
+            return whole
+        lane = self._emitter.emit("mov.u32", (Special("%laneid"),), None, frame)
+        first = self._emitter.emit("and.b32", (lane, 32 - width), None, frame)
+        mask: Reg = self._emitter.emit("shl.b32", (lanes, first), None, frame)
+        return mask
+
     # ------------------------------------------------------------ directives
 
     def maxntid(self, x: int, y: int = 1, z: int = 1) -> None:

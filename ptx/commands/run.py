@@ -52,6 +52,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=_order,
         help="how the emulator orders warps and CTAs: fixed, reverse or a seed",
     )
+    parser.add_argument(
+        "--contract",
+        action="store_true",
+        help="have the emulator round mul and add without .rn once, as ptxas does; else twice",
+    )
 
 
 def _extent(text: str) -> tuple[int, ...]:
@@ -84,10 +89,12 @@ def run(options: argparse.Namespace) -> int:
 
     module = parse(text_of(read(options.file)), options.file)
     name = kernel_name(module, options.kernel)
-    emulated = options.report or options.order is not None
+    emulated = options.report or options.contract or options.order is not None
     where = device(options.device or ("emulator" if emulated else "auto"))
     if emulated and where.is_cuda:
-        raise PtxError(f"--report and --order are the emulator's; the device is {where}")
+        raise PtxError(
+            f"--report, --order and --contract are the emulator's; the device is {where}"
+        )
     kernel = where.load(module)[name]
     values, arrays = arguments_of(where, kernel, options.arg)
     with _Options(where, options):
@@ -108,6 +115,8 @@ class _Options:
     def __init__(self, where: Device, options: argparse.Namespace) -> None:
         self.backend: Any = where.backend
         self.wanted: dict[str, Any] = {"report": True} if options.report else {}
+        if options.contract:
+            self.wanted["contract"] = True
         if options.order is not None:
             self.wanted["order"] = options.order
 

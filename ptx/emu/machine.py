@@ -37,12 +37,13 @@ class Image:
 
     module: Module
     globals: dict[str, int]
-    programs: dict[str, Program] = field(default_factory=dict)
+    programs: dict[tuple[str, bool], Program] = field(default_factory=dict)
 
-    def program(self, kernel: Function) -> Program:
-        if kernel.name not in self.programs:
-            self.programs[kernel.name] = Program(self.module, kernel, self.globals)
-        return self.programs[kernel.name]
+    def program(self, kernel: Function, contract: bool = False) -> Program:
+        key = kernel.name, contract
+        if key not in self.programs:
+            self.programs[key] = Program(self.module, kernel, self.globals, contract)
+        return self.programs[key]
 
 
 class Order:
@@ -226,19 +227,21 @@ def launch(
     step_limit: int = STEP_LIMIT,
     races: bool = True,
     report: bool = False,
+    contract: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report | None:
     """Run a kernel of `module` over a grid, to its end; with ``report=True`` give what it did.
 
     `param_bytes` is the parameter space, laid out as the driver lays it out; `shared_bytes` is
     dynamic shared memory; `step_limit` bounds the instructions that groups of threads issue;
-    ``races=False`` leaves out the search for races; `progress` is told now and
-    then how many CTAs have run, and of how many. Raises :class:`EmulatorFault` for what the kernel
-    does wrong and :class:`Unmodelled` before anything runs.
+    ``races=False`` leaves out the search for races; ``contract=True`` rounds ``mul`` and ``add``
+    without a rounding modifier once, as ptxas makes them one fma (else twice); `progress` is told
+    now and then how many CTAs have run, and of how many. Raises :class:`EmulatorFault` for what
+    the kernel does wrong and :class:`Unmodelled` before anything runs.
     """
     kernel = module.functions[function] if isinstance(function, str) else function
     memory = memory if memory is not None else Memory()
-    program = image_of(module, memory).program(kernel)
+    program = image_of(module, memory).program(kernel, contract)
     declared = kernel.directive("reqnctapercluster")
     if cluster is None and declared:
         x, y, z = (*declared, 1, 1)[:3]

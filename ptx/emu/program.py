@@ -13,6 +13,7 @@ from functools import cached_property
 
 from ptx import types
 from ptx.emu import semantics
+from ptx.emu.contraction import fused
 from ptx.emu.dataflow import doubtful_slots
 from ptx.emu.faults import Unmodelled
 from ptx.emu.semantics.rules import Meaning, Words
@@ -116,10 +117,14 @@ class Program:
     """The code that a launch of one kernel may run.
 
     `globals` gives the address of each variable of the module that lies in global or constant
-    memory. Raises :class:`Unmodelled` at the first instruction without a meaning.
+    memory; `contract` fuses sums of products. Raises :class:`Unmodelled` at the first instruction
+    without a meaning.
     """
 
-    def __init__(self, module: Module, kernel: Function, globals: dict[str, int]) -> None:
+    def __init__(
+        self, module: Module, kernel: Function, globals: dict[str, int], contract: bool = False
+    ) -> None:
+        self._contract = contract
         self.kernel = kernel
         self.module = module
         self.code: list[Decoded] = []
@@ -223,7 +228,8 @@ class Program:
                 [self._parameter(scope, p) for p in function.params],
                 [self._parameter(scope, p) for p in function.results],
             )
-        self._walk(scope, function.body or ())
+        body = function.body or ()
+        self._walk(scope, fused(body) if self._contract else body)
         # Falling off the end returns.
         self._emit(scope, Instruction("ret", ()))
 

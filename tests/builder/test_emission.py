@@ -88,6 +88,19 @@ def test_global_index_is_four_instructions(k: Kernel) -> None:
     ]
 
 
+def test_b49_a_segment_mask_is_three_instructions(k: Kernel) -> None:
+    k.segment_mask(8)
+    assert emitted(k) == [
+        "mov.u32 %r1, %laneid;",
+        "and.b32 %b1, %r1, 24;",
+        "shl.b32 %b2, 255, %b1;",
+    ]
+    with pytest.raises(
+        ptx.PtxError, match=r"test_emission\.py:\d+.*1, 2, 4, 8, 16 or 32 lanes, not 12"
+    ):
+        k.segment_mask(12)
+
+
 @pytest.mark.parametrize(
     ("operator", "instruction"),
     [

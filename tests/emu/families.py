@@ -131,13 +131,23 @@ def _hopper(
     return arrays[0].numpy().copy()
 
 
-def _warps(family: warp_gemm.Family, m: int, n: int, k: int) -> Any:
-    """mma.sync and wmma: cp.async in three stages, ragged everywhere."""
-    blocking = Blocking(
-        64, 64, 2, 2, 64, 1, 3, 1, 8, "f16", "f16", "f32", "f32", target=90
-    )  # fmt: skip
+def _warps(family: warp_gemm.Family, m: int, n: int, k: int, pitch: int = 216) -> Any:
+    """mma.sync and wmma: three stages, rows of A `pitch` elements apart."""
+    device = ptx.device("emulator")
+    blocking = Blocking(64, 64, 2, 2, 64, 1, 3, 1, 8, "f16", "f16", "f32", "f32", target=90)
     a, b = _pair(m, n, k, np.float16)
-    return warp_gemm.matmul(a, b, device="emulator", family=family, blocking=blocking)
+    apart = np.zeros((m, pitch), np.float16)
+    apart[:, :k] = a
+    rows = device.array(apart.ravel()[: (m - 1) * pitch + k])
+    columns, result = device.array(b), device.empty((m, n), f4)
+    warp_gemm.plan(
+        device,
+        warp_gemm.Matrix(result.pointer, m, n, n, 1, "f32"),
+        warp_gemm.Matrix(rows.pointer, m, k, pitch, 1, "f16"),
+        warp_gemm.Matrix(columns.pointer, k, n, n, 1, "f16"),
+        family=family, blocking=blocking,
+    )()  # fmt: skip
+    return result.numpy().copy()
 
 
 def _pad() -> Any:
@@ -195,12 +205,8 @@ FAMILIES: dict[str, Family] = {
     "units": Family(
         "narrow", lambda: _hopper(13, 135, 521, NARROW), {r"bar\.warp\.sync 4294967295;": _LANES}
     ),
-    "mma": Family(
-        "mma", _all(lambda: _warps("mma", 70, 72, 216), lambda: _warps("mma", 70, 72, 40))
-    ),
-    "wmma": Family(
-        "wmma", _all(lambda: _warps("wmma", 70, 67, 216), lambda: _warps("wmma", 70, 67, 40))
-    ),
+    "mma": Family("mma", _all(*(partial(_warps, "mma", 70, 72, k) for k in (216, 40)))),
+    "wmma": Family("wmma", _all(*(partial(_warps, "wmma", 70, 67, k) for k in (216, 40, 1)))),
     "turn": Family(
         "turn",
         _all(

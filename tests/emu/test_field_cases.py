@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ptx
 from tests.emu.harness import fault, operate, outputs
 
 NAN = "0f7FC00000"
@@ -337,6 +338,26 @@ def test_b49_masks_of_logical_warps() -> None:
         32,
     )
     assert (found[13], found[30]) == (0x0000FF00, 0xFF000000)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16, 32])
+def test_b49_the_helper_of_logical_warps(width: int) -> None:
+    """What a vote of the segment's own lanes gives; lanes 13 and 30 in segments of 8."""
+    k = ptx.Kernel("masks", out="global.b32")
+    (out,) = k.params()
+    lane = k.mov.u32(k.tid.x)
+    mask = k.segment_mask(width)
+    everyone = k.vote.sync.ballot.b32(k.setp.ge.u32(lane, 0), mask)
+    same = k.setp.eq.b32(everyone, mask)
+    k.st.global_.b32(out + k.mul.wide.u32(lane, 4), k.selp.b32(mask, 0, same))
+    k.ret()
+    device = ptx.device("emulator")
+    found = device.array(np.zeros(32, np.uint32))
+    device.load(ptx.Module(k))["masks"].launch(1, 32, (found,))
+    first = np.arange(32) // width * width
+    assert list(found.numpy()) == list((1 << width) - 1 << first.astype(object))
+    if width == 8:
+        assert (found.numpy()[13], found.numpy()[30]) == (0x0000FF00, 0xFF000000)
 
 
 def test_d12_two_waiters_on_each_other() -> None:
