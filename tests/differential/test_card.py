@@ -41,10 +41,10 @@ def test_a_stage_on_a_gpu(stage: str) -> None:
 
 
 FEW: dict[str, Callable[[], Iterator[Job | Batch]]] = {
-    "video": lambda: islice(batches(video_instances(), 32), 0, None, 9),
+    "video": lambda: islice(batches(video_instances(), 32), 0, None, 19),
     "sparse mma": lambda: islice(matrices.sparse_mma_jobs(0), 0, None, 8),
-    "asynchrony": lambda: islice(asynchrony_jobs(), 0, None, 9),
-    "sparse wgmma": lambda: islice(matrices.sparse_wgmma_jobs(0), 0, None, 16),
+    "asynchrony": lambda: islice(asynchrony_jobs(), 0, None, 11),
+    "sparse wgmma": lambda: islice(matrices.sparse_wgmma_jobs(0), 0, None, 23),
 }
 
 

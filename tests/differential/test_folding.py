@@ -9,27 +9,28 @@ import pytest
 import ptx
 from ptx.sass import Instruction
 from tests.differential import folding
-from tests.differential.instances import all_instances, video_instances
+from tests.differential.instances import Instance, all_instances, video_instances
 from tests.differential.programs import HEAD
 
 EMULATOR = ptx.device("emulator")
 
 
-def folded(step: int) -> list[folding.Outcome]:
-    instances = [i for i in all_instances() + video_instances() if not i.approximate]
-    found = list(folding.outcomes(EMULATOR, folding.cases(instances[::step])))
+def folded(instances: list[Instance]) -> list[folding.Outcome]:
+    exact = [instance for instance in instances if not instance.approximate]
+    found = list(folding.outcomes(EMULATOR, folding.cases(exact)))
     assert [str(o) for o in found if o.differs] == []
     return [o for o in found if o.folded is not None]
 
 
 def test_what_ptxas_folds() -> None:
     """A sample; more than a third of its results are literals in the code."""
-    assert len(folded(61)) > 150
+    assert len(folded(all_instances()[::101])) > 80
 
 
 @pytest.mark.slow
 def test_all_that_ptxas_folds() -> None:
-    kinds = {folding.kind(o.case.instance.op).partition(".")[0] for o in folded(1)}
+    every = all_instances() + video_instances()
+    kinds = {folding.kind(o.case.instance.op).partition(".")[0] for o in folded(every)}
     certain = "add sub mul mad cvt set setp selp shl shr and or xor not min max bfe"
     assert kinds >= set(certain.split())
 
