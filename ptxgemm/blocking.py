@@ -22,6 +22,12 @@ LINE_BYTES = 128
 SHARED_LIMIT_KIB = {75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 100: 227, 120: 99}
 """KiB that a CTA can have, by target."""
 
+
+def shared_limit(target: int) -> int:
+    """Bytes of shared memory that a CTA can have."""
+    return SHARED_LIMIT_KIB[max(t for t in SHARED_LIMIT_KIB if t <= target)] * 1024
+
+
 Major = Literal["k", "mn"]
 SUMS = {
     "f16": ("f32", "f16"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64",), "s8": ("s32",),
@@ -101,7 +107,7 @@ class Blocking:
     clamped, and what of a line lies outside is filled with zeros, or loaded under a guard; copies
     of K steps that there are not are of zero bytes."""
     target: int = 80
-    """The least compute capability: 75, 80, 89 or 90."""
+    """The least compute capability: 75, 80 ..., one of :data:`ptxgemm.warp_gemm.TARGETS`."""
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -140,7 +146,7 @@ class Blocking:
             raise ValueError(f"{self.threads} threads; a CTA has at most 1024")
         if self.sums > 128 * 4 // OUT_BYTES[self.sum]:
             raise ValueError(f"{self.sums} sums of .{self.sum} in each thread; too many registers")
-        limit = SHARED_LIMIT_KIB[max(t for t in SHARED_LIMIT_KIB if t <= self.target)] * 1024
+        limit = shared_limit(self.target)
         if self.dynamic_bytes > limit:
             raise ValueError(
                 f"{self.stages} stages of {self.stage_bytes} bytes are {self.shared_bytes}; a CTA "

@@ -14,7 +14,17 @@ import ptx
 from ptx.devices import Device, LoadedKernel
 from ptx.ir import Module
 from ptx.layouts import ELEMENT_BITS
-from ptxgemm.blocking import LINE_BYTES, OUT_BYTES, OUTS, SUMS, TURNED, Blocking, Copy, Major
+from ptxgemm.blocking import (
+    LINE_BYTES,
+    OUT_BYTES,
+    OUTS,
+    SUMS,
+    TURNED,
+    Blocking,
+    Copy,
+    Major,
+    shared_limit,
+)
 from ptxgemm.kernels import mma, wmma
 from ptxgemm.packing import Packed
 from ptxgemm.tail import AUTO, Tail
@@ -28,8 +38,10 @@ DTYPES: dict[str, Any] = {
 PITCH_LIMIT = 1 << 32
 EXTENT_LIMIT = 1 << 31
 """Bytes of a stride, and of a line."""
-TARGETS = (75, 80, 89, 90)
-"""Compute capabilities that kernels differ for."""
+F64_STEP_BYTES = 256
+"""Of a row of f64, in a K step."""
+TARGETS = (75, 80, 86, 89, 90, 120)
+"""Compute capabilities that kernels differ for, by instructions or shared memory."""
 
 
 @dataclass(frozen=True)
@@ -79,18 +91,22 @@ def blocking_for(
 ) -> Blocking:
     """The tiles for some types, a target and a size of C; every operand dense and aligned."""
     small = -(-m // 128) * -(-n // 128) < 66
+    limit = shared_limit(max(target, 80))
     if a == "f64":
-        stages = 3 if target >= 90 else 2
-        shape = Blocking(
-            128, 128, 2, 4, 128, 2, stages, 1, 8, a, b, sum, out, target=max(target, 80)
+        tile_m, tile_n, stages = next(
+            one
+            for one in ((128, 128, 3), (128, 128, 2), (128, 64, 2), (64, 64, 3))
+            if (one[0] + one[1]) * F64_STEP_BYTES * one[2] <= limit and not (small and one[0] > 64)
         )
-        if small:
-            shape = replace(shape, tile_m=64, tile_n=64, warps_n=2)
-        return shape
+        return Blocking(
+            tile_m, tile_n, 2, tile_n // 32, F64_STEP_BYTES // 2, 2, stages, 1, 8, a, b, sum, out,
+            target=max(target, 80),
+        )  # fmt: skip
     copy = Copy(asynchronous=target >= 80)
+    # As many stages as leave an SM room for two CTAs.
+    stages = 2 if target < 80 else 4 if limit >= 8 * 16384 else 3
     shape = Blocking(
-        128, 128, 2, 2, 64, 1, 4 if target >= 80 else 2, 2, 8, a, b, sum, out, copy, copy,
-        target=target,
+        128, 128, 2, 2, 64, 1, stages, 2, 8, a, b, sum, out, copy, copy, target=target
     )  # fmt: skip
     if small:
         shape = replace(shape, tile_m=64, tile_n=64)

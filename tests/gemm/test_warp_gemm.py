@@ -10,10 +10,10 @@ import pytest
 
 import ptx
 from ptx.devices import Device
-from ptxgemm.blocking import OUT_BYTES, Blocking, Copy
+from ptxgemm.blocking import NEEDS, OUT_BYTES, Blocking, Copy
 from ptxgemm.packing import Packed, pack_bits, pack_int4
 from ptxgemm.tail import EDGES, PREFETCHES, Tail
-from ptxgemm.warp_gemm import DTYPES, Matrix, blocking_for, copy_of, matmul, plan
+from ptxgemm.warp_gemm import DTYPES, TARGETS, Matrix, blocking_for, copy_of, matmul, plan
 
 FAMILIES = ("mma", "wmma")
 PLAIN = ("f16", "bf16", "tf32", "f64", "s8", "u8")
@@ -402,6 +402,23 @@ def test_copies_are_as_wide_as_they_may_be() -> None:
     assert (scattered.scattered, scattered.bytes, scattered.asynchronous) == (True, 1, False)
     with pytest.raises(ValueError, match="K of .s4 is a whole number of bytes, not 3"):
         copy_of(Matrix(256, 4, 3, 32, 1, "s4"), 80)
+
+
+@pytest.mark.parametrize("size", [1000, 4096])
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_tiles_of_every_gpu_fit_it(target: int, size: int) -> None:
+    """Shared memory of a CTA, KiB: 64 of sm_75, 163 of sm_80, 99 of sm_86, sm_89 and sm_120, 227
+    of sm_90. Where two are wanted they fit an SM, which has 1 KiB more from sm_80 on, where each
+    takes 1 KiB for itself."""
+    most = {75: 64, 80: 163, 86: 99, 89: 99, 90: 227, 120: 99}[target] * 1024
+    for element, sums in (("f16", "f32"), ("s8", "s32"), ("f64", "f64"), ("tf32", "f32")):
+        if NEEDS.get(element, 75) > target:
+            continue
+        shape = blocking_for(element, element, sums, sums, target, size, size)
+        assert shape.dynamic_bytes <= most
+        assert shape.target == target
+        own = 1024 if target >= 80 else 0
+        assert shape.ctas_per_sm * (shape.dynamic_bytes + own) <= most + own
 
 
 def test_packing_refuses_what_does_not_fit() -> None:
