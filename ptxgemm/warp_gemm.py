@@ -93,10 +93,11 @@ def blocking_for(
     small = -(-m // 128) * -(-n // 128) < 66
     limit = shared_limit(max(target, 80))
     if a == "f64":
+        padded = F64_STEP_BYTES + 16  # as tiles of wmma are
         tile_m, tile_n, stages = next(
             one
-            for one in ((128, 128, 3), (128, 128, 2), (128, 64, 2), (64, 64, 3))
-            if (one[0] + one[1]) * F64_STEP_BYTES * one[2] <= limit and not (small and one[0] > 64)
+            for one in ((128, 128, 3), (128, 128, 2), (64, 64, 3), (64, 64, 2))
+            if (one[0] + one[1]) * padded * one[2] <= limit and not (small and one[0] > 64)
         )
         return Blocking(
             tile_m, tile_n, 2, tile_n // 32, F64_STEP_BYTES // 2, 2, stages, 1, 8, a, b, sum, out,

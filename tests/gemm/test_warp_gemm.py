@@ -415,7 +415,7 @@ def test_the_tiles_of_every_gpu_fit_it(target: int, size: int) -> None:
         if NEEDS.get(element, 75) > target:
             continue
         shape = blocking_for(element, element, sums, sums, target, size, size)
-        assert shape.dynamic_bytes <= most
+        assert replace(shape, linear=True).dynamic_bytes <= most
         assert shape.target == target
         own = 1024 if target >= 80 else 0
         assert shape.ctas_per_sm * (shape.dynamic_bytes + own) <= most + own
