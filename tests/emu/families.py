@@ -206,7 +206,7 @@ FAMILIES: dict[str, Family] = {
         "narrow", lambda: _hopper(13, 135, 521, NARROW), {r"bar\.warp\.sync 4294967295;": _LANES}
     ),
     "mma": Family("mma", _all(*(partial(_warps, "mma", 70, 72, k) for k in (216, 40)))),
-    "wmma": Family("wmma", _all(*(partial(_warps, "wmma", 70, 67, k) for k in (216, 40, 1)))),
+    "wmma": Family("wmma", _all(*(partial(_warps, "wmma", 70, 67, k) for k in (216, 40, 2)))),
     "turn": Family(
         "turn",
         _all(
