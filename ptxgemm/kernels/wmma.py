@@ -134,8 +134,10 @@ def _write(
     addend = results.addend(k, p, row + down, column + along) if blocking.scaled else None
     source = k.mad.lo.u32(lane, held, own)
     stages.finish(k, blocking)
-    for (i, j), part in sums.items():
-        k.bar.warp.sync(0xFFFFFFFF)
+    for count, ((i, j), part) in enumerate(sums.items()):
+        if count:
+            # Every lane has read the elements before.
+            k.bar.warp.sync(0xFFFFFFFF)
         part.store(own, n, "row")
         k.bar.warp.sync(0xFFFFFFFF)
         left = k.sub.s32(p["n"], column + along)
