@@ -179,7 +179,6 @@ class Clocks:
         if self.beyond:
             beyond = beyond.and_of(self._beyond_of(domain, warps.tolist()))
         self._pending[key] = np.maximum(before, given), beyond
-        self.known[domain, warps, warps] = self.time[domain, warps]
         self.time[domain, warps] += 1
 
     def acquire(self, lanes: Array, key: Any) -> None:

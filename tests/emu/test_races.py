@@ -153,3 +153,26 @@ def test_asynchronous_copies_take_part(first: str, second: str, line: int) -> No
 
 def test_the_search_can_be_left_out() -> None:
     run(TILE + WRITE + READ_OTHER, block=64, races=False)
+
+
+@pytest.mark.parametrize(
+    ("wait", "kind"),
+    [
+        ("", "race"),
+        ("mbarrier.test_wait.parity.shared::cta.b64 %p1, [full], 0;\n@!%p1 bra again;", ""),
+    ],
+)
+def test_an_arrival_alone_orders_no_lanes_of_a_warp(wait: str, kind: str) -> None:
+    """What a lane did before it arrived is there for those who wait."""
+    text = (
+        ".shared .align 8 .b64 full;\n"
+        + TILE.replace("63", "31")
+        + "setp.ne.u32 %p0, %j, 0;\n@!%p0 mbarrier.init.shared::cta.b64 [full], 32;\nbar.sync 0;\n"
+        + WRITE
+        + f"mbarrier.arrive.shared::cta.b64 _, [full];\nagain:\n{wait}\n"
+        + READ_OTHER
+    )
+    if kind:
+        assert fault(text, block=32).kind == kind
+    else:
+        run(text, block=32)
