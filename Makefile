@@ -25,10 +25,10 @@ format: .venv/test
 	for generator in $(GENERATORS); do $(PY) $$generator || exit 1; done
 
 bench: .venv/test
-	$(PY) -m benchmarks
+	$(PY) -m benchmarks --record
 
 bench-tails: .venv/test
-	$(PY) -m benchmarks.tails
+	$(PY) -m benchmarks.tails --record
 	$(PY) tools/generate_tails.py
 
 # Everything that fragments and the kernels on them are to reach on a GPU: tests, maps, bits, speed.

@@ -8,7 +8,6 @@ the mean of a run, the best of several, in microseconds.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -33,8 +32,7 @@ def cases(torch: Any, size: int) -> dict[str, Callable[[], Any]]:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--record", action="store_true", help="keep them in benchmarks/results")
+    parser = harness.parser("call_cost", __doc__)
     parser.add_argument("--size", type=int, default=128, help="M, N and K")
     parser.add_argument("--calls", type=int, default=500, help="in one run; the queue holds 1024")
     options = parser.parse_args(arguments)

@@ -1,14 +1,13 @@
 """How fast kernels are written: 40,000 instructions, the seed's SGEMM; PTX parsed; ptx imported.
 
-    python -m benchmarks.emission [--no-record]
+    python -m benchmarks.emission [--record]
 
 CPU seconds, best of several. Building includes the check of every operand; checking is that of the
-whole kernel; printing ends with the PTX text. Lines go to benchmarks/results/emission.jsonl.
+whole kernel; printing ends with the PTX text.
 """
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import time
@@ -87,8 +86,7 @@ def import_ms() -> float:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--no-record", action="store_true", help="print, and keep nothing")
+    parser = harness.parser("emission", __doc__)
     options = parser.parse_args(arguments)
     rows = [
         measure(f"{INSTRUCTIONS} instructions", long_kernel, 3),
@@ -102,7 +100,7 @@ def main(arguments: list[str]) -> int:
         )
     imported = {"kernel": "import ptx", "ms_over_bare_python": import_ms()}
     print(f"import ptx: {imported['ms_over_bare_python']} ms over bare Python")
-    if not options.no_record:
+    if options.record:
         print(f"recorded in {harness.record('emission', [*rows, imported])}")
     return 0
 

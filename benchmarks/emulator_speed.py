@@ -7,12 +7,10 @@ The peers run the same product in processes of their own: Triton's interpreter, 
 tile to numpy's dot, and numba's CUDA simulator, which runs every thread as one of Python's. The
 simulator's product is a small one, as a large one would take hours; a peer that is not installed is
 left out. The cost of a step is that of one fma instruction, by the lanes that it moves at once.
-Lines go to benchmarks/results/emulator_speed.jsonl.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import struct
@@ -120,12 +118,9 @@ def peer(name: str, size: int) -> dict[str, Any] | None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.emulator_speed", description=(__doc__ or "").partition("\n")[0]
-    )
+    parser = harness.parser("emulator_speed", __doc__)
     parser.add_argument("--size", type=int, action="append", help="of a square product; repeatable")
     parser.add_argument("--no-peers", action="store_true", help="the emulator alone")
-    parser.add_argument("--record", action="store_true", help="append to benchmarks/results")
     asked = parser.parse_args(arguments)
     rows: list[dict[str, Any]] = []
 

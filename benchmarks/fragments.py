@@ -12,7 +12,6 @@ wrong, makes the exit status 1.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import ptx
-from benchmarks.harness import record
+from benchmarks import harness
 from ptx import layouts
 from ptx.devices import Device
 from ptx.emu.faults import Unmodelled
@@ -236,8 +235,8 @@ def _error(torch: Any, a: Any, b: Any, c: Any, peer: Any, element: str) -> float
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    for name in ("maps", "equality", "speed", "tilings", "record"):
+    parser = harness.parser("fragments", __doc__)
+    for name in ("maps", "equality", "speed", "tilings"):
         parser.add_argument(f"--{name}", action="store_true")
     options = parser.parse_args()
     every = not (options.maps or options.equality or options.speed or options.tilings)
@@ -258,7 +257,7 @@ def main() -> int:
         word = "reached" if goal["reached"] else "MISSED"
         print(f"{word:8} {goal['goal']}: {goal['got']:.4f}, wanted {goal['wanted']:g}")
     if options.record:
-        print(record("fragments", rows + goals))
+        print(harness.record("fragments", rows + goals))
     return 0 if all(goal["reached"] for goal in goals) else 1
 
 

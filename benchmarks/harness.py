@@ -6,6 +6,7 @@ and a machine without it measures only what needs no peer. Clocks are left as th
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -25,6 +26,15 @@ ROUND_MS = 6.0
 """A graph holds as many calls as fill this."""
 ROTATED_BYTES = 150e6
 """Inputs rotate through more than an L2 cache, so that none is warm by accident."""
+
+
+def parser(name: str, doc: str | None) -> argparse.ArgumentParser:
+    """The command line of ``python -m benchmarks.NAME``: what each of them takes."""
+    made = argparse.ArgumentParser(
+        prog=f"python -m benchmarks.{name}".rstrip("."), description=(doc or "").partition("\n")[0]
+    )
+    made.add_argument("--record", action="store_true", help="append to benchmarks/results")
+    return made
 
 
 def environment() -> dict[str, Any]:

@@ -10,7 +10,6 @@ many random products of :mod:`benchmarks.hopper_check`.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 from collections.abc import Callable
@@ -20,8 +19,7 @@ from typing import Any
 import torch
 
 import ptx
-from benchmarks import hopper_check
-from benchmarks.harness import record
+from benchmarks import harness, hopper_check
 from ptxgemm import choices, hopper
 from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix
@@ -276,10 +274,9 @@ def shown(choice: Choice) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = harness.parser("hopper", __doc__)
     parser.add_argument("--group", action="append", choices=list(GROUPS))
     parser.add_argument("--type", action="append", choices=list(KINDS))
-    parser.add_argument("--record", action="store_true", help="append to benchmarks/results")
     parser.add_argument("--tilings", action="store_true", help="try every tiling, not the chosen")
     parser.add_argument(
         "--check", type=int, default=0, metavar="COUNT", help="random products to check afterwards"
@@ -303,7 +300,7 @@ def main() -> int:
                 rows.append({"group": group} | result)
             summarise(group, type, rows)
     if options.record:
-        print(record("hopper", rows))
+        print(harness.record("hopper", rows))
     wrong = sum(error > 1 for row in rows for error in row["errors"].values())
     if options.check:
         wrong += hopper_check.run(ptx.device("cuda:0"), options.check, 0, 700)

@@ -9,7 +9,6 @@ the queue is emptied between runs, so that none waits for the GPU.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable
@@ -88,8 +87,7 @@ def bare(device: Any, kernel: Any, stream: Any) -> dict[str, Callable[[], Any]]:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--record", action="store_true", help="keep them in benchmarks/results")
+    parser = harness.parser("launch_cost", __doc__)
     parser.add_argument("--device", default="auto")
     parser.add_argument(
         "--launches", type=int, default=500, help="in one run; the queue holds 1024"

@@ -1,6 +1,6 @@
 """A hundred mistakes that kernel authors make: whose line is named, by us and by pyptx.
 
-    python -m benchmarks.mistakes [--verbose] [--no-record]
+    python -m benchmarks.mistakes [--verbose] [--record]
 
 Half are made by machine from correct kernels (``planted/mutations.py``), 35 were written by someone
 who had not read the checker, 15 with its rules at hand. A mistake counts where an error or a
@@ -12,7 +12,6 @@ it.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import traceback
 from collections import Counter
@@ -110,8 +109,7 @@ def table(results: list[dict[str, Any]]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--no-record", action="store_true", help="keep no result")
+    parser = harness.parser("mistakes", __doc__)
     parser.add_argument("--verbose", action="store_true", help="print every mistake")
     options = parser.parse_args(arguments)
     results, alarms = judge(planted()), false_alarms()
@@ -123,7 +121,7 @@ def main(arguments: list[str]) -> int:
     print("\n".join(table(results)))
     print(f"false alarms in what is right: {len(alarms)}")
     print("\n".join([*alarms, f"pyptx {rival.VERSION}" if rival.VERSION else rival.MISSING]))
-    if not options.no_record:
+    if options.record:
         record = {
             "mistakes": len(results),
             "named": sum(one["ptx"] for one in results),

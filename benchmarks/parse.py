@@ -1,17 +1,17 @@
 """How fast PTX text is parsed and checked, beside pyptx and ptx-parser on the same texts.
 
-    python -m benchmarks.parse [--megabytes 5] [--no-record]
+    python -m benchmarks.parse [--megabytes 5] [--record]
 
 Two texts: what compilers print (the corpus in tests/corpus, over and over with other names), and
 one long kernel. Seconds of CPU time, best of three; the first parsing of a text, when no spelling
 has been looked up yet, is told apart. A rival that is not installed is left out, one that gives up
-is told with its words. Lines go to benchmarks/results/parse.jsonl.
+is told with its words.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
+import random
 import re
 import sys
 import time
@@ -21,7 +21,6 @@ from typing import Any
 
 import ptx
 from benchmarks import harness
-from benchmarks.text_speed import made_up
 from ptx.ir import Function, Module, Variable
 
 CORPUS = Path(__file__).parent.parent / "tests" / "corpus" / "ptx"
@@ -67,6 +66,28 @@ def compiled(size: int) -> str:
             length += len(text)
         copy += 1
     return "".join(found)
+
+
+def made_up(instructions: int, seed: int = 1) -> str:
+    """A kernel as compilers print it, over 400 registers of each class."""
+    choose = random.Random(seed)
+    lines = [
+        ".version 8.0", ".target sm_90", ".address_size 64", ".visible .entry k()", "{",
+        "\t.reg .pred \t%p<8>;", "\t.reg .f32 \t%f<400>;", "\t.reg .b32 \t%r<400>;",
+        "\t.reg .b64 \t%rd<400>;", "$L__BB0_1:",
+    ]  # fmt: skip
+    for _ in range(instructions):
+        a, b, c, d = (choose.randrange(400) for _ in range(4))
+        kinds = (
+            f"fma.rn.f32 \t%f{a}, %f{b}, %f{c}, %f{d};",
+            f"add.s32 \t%r{a}, %r{b}, {c};",
+            f"ld.global.v4.f32 \t{{%f{a}, %f{b}, %f{c}, %f{d}}}, [%rd{a}+{4 * d}];",
+            f"st.shared.f32 \t[%r{a}+{4 * b}], %f{c};",
+            f"mul.wide.s32 \t%rd{a}, %r{b}, 4;",
+            f"setp.lt.u32 \t%p{a % 8}, %r{b}, %r{c};",
+        )
+        lines.append("\t" + choose.choice(kinds))
+    return "\n".join([*lines, "\tret;", "}", ""])
 
 
 def best(work: Callable[[], Any], repeats: int = 3) -> tuple[float, float, Any]:
@@ -123,9 +144,8 @@ def theirs(name: str, text: str) -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = harness.parser("parse", __doc__)
     parser.add_argument("--megabytes", type=float, default=5.0)
-    parser.add_argument("--no-record", action="store_true", help="keep no result")
     options = parser.parse_args(arguments)
     size = int(options.megabytes * 1e6)
     texts = {"compilers": compiled(size), "one kernel": made_up(size // 38)}
@@ -135,7 +155,7 @@ def main(arguments: list[str]) -> int:
         for row in (ours(text), *(theirs(name, text) for name in RIVALS)):
             print("  " + ", ".join(f"{key} {value}" for key, value in row.items()))
             rows.append({"text": title, "bytes": len(text), **row})
-    if not options.no_record:
+    if options.record:
         print(f"recorded in {harness.record('parse', rows)}")
     return 0
 

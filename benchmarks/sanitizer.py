@@ -1,10 +1,10 @@
 """compute-sanitizer beside the emulator, on the planted bugs and their mended twins.
 
-    python -m benchmarks.sanitizer [--tool TOOL ...] [--only WORD] [--jobs N] [--seconds S]
+    python -m benchmarks.sanitizer [--tool TOOL ...] [--only WORD] [--jobs N] [--record]
 
 Each kernel runs under each tool in a process of its own, several at a time, and is ended when its
 time is up. Broken kernels that may wait for ever are never sent to the card: those that end in a
-deadlock, those that break the rules of barriers and masks, and those that branch anywhere. The rows
+deadlock, those that break the rules of barriers and masks, and those that branch anywhere. Rows
 are recorded tool by tool; ``tools/generate_sanitizer.py`` puts them into ``docs/faults.md``.
 """
 
@@ -209,7 +209,7 @@ def run_one(name: str, version: str) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = harness.parser("sanitizer", __doc__)
     parser.add_argument("--tool", action="append", choices=TOOLS, help="may be repeated; else all")
     parser.add_argument("--only", default="", metavar="WORD", help="kernels with this in the name")
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) - 2))
@@ -231,7 +231,8 @@ def main(arguments: list[str]) -> int:
         counts = Counter((row["version"], row["verdict"]) for row in rows)
         told = ", ".join(f"{n} {version} {word}" for (version, word), n in sorted(counts.items()))
         print(f"{tool}: {told}", flush=True)
-        harness.record("sanitizer", rows)
+        if options.record:
+            harness.record("sanitizer", rows)
     return 0
 
 

@@ -1,14 +1,13 @@
 """SGEMM in its three forms beside torch (cuBLAS, IEEE float32), on a GPU.
 
-    python -m benchmarks.sgemm [--sizes 512 4096 ...] [--no-record]
+    python -m benchmarks.sgemm [--sizes 512 4096 ...] [--record]
 
 Square matrices, row-major, random. Each output is poisoned and compared with float64 before it is
-timed, within (K + 4) * 2**-24 * (|A| @ |B|). Lines go to benchmarks/results/sgemm.jsonl.
+timed, within (K + 4) * 2**-24 * (|A| @ |B|).
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -80,9 +79,8 @@ def _ours(kernel: Any, inputs: Any, outputs: Any) -> Callable[[int], None]:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = harness.parser("sgemm", __doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--no-record", action="store_true", help="print, and keep nothing")
     options = parser.parse_args(arguments)
     rows = []
     for size in options.sizes:
@@ -94,7 +92,7 @@ def main(arguments: list[str]) -> int:
                 f"error/bound {row['error_over_bound']:.4f}",
                 flush=True,
             )
-    if not options.no_record:
+    if options.record:
         print(f"recorded in {harness.record('sgemm', rows)}")
     return 0
 

@@ -1,6 +1,6 @@
 """What the edges of a product cost: every policy at exact, near and odd sizes, beside torch.
 
-    python -m benchmarks.tails [--no-record]
+    python -m benchmarks.tails [--record]
 
 Row-major float32. Each output is poisoned and compared with float64 before it is timed. Lines go to
 benchmarks/results/tails.jsonl: a policy's machine code, and its times; ``auto`` is what the library
@@ -9,7 +9,6 @@ chooses by itself.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -160,8 +159,7 @@ def _call(made: Plan, inputs: Any, outputs: Any) -> Callable[[int], None]:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--no-record", action="store_true", help="print, and keep nothing")
+    parser = harness.parser("tails", __doc__)
     options = parser.parse_args(arguments)
     import torch
 
@@ -184,7 +182,7 @@ def main(arguments: list[str]) -> int:
                 f"{row.get('parts', '')} {row.get('registers', '')}",
                 flush=True,
             )
-    if not options.no_record:
+    if options.record:
         print(f"recorded in {harness.record('tails', rows)}")
     return 0
 

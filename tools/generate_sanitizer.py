@@ -20,7 +20,8 @@ PAGE = ROOT / "docs" / "faults.md"
 BEGIN, END = "<!-- sanitizer: tools/generate_sanitizer.py -->\n", "<!-- end of sanitizer -->\n"
 TOOLS = ("emulator", "memcheck", "racecheck", "initcheck", "synccheck")
 NOT_MADE = (
-    "The comparison has not been made yet: `python -m benchmarks.sanitizer` makes it on a GPU.\n"
+    "The comparison has not been made yet: `python -m benchmarks.sanitizer --record` makes it on\n"
+    "a GPU.\n"
 )
 
 Row = dict[str, Any]
