@@ -18,7 +18,7 @@ import numpy as np
 
 from ptx import driver, gpu, targets
 from ptx.arguments import ArgumentBlock, Arguments
-from ptx.arrays import Array, Memory, Storage, refuse_objects
+from ptx.arrays import Array, Memory, Storage, dtype_of, refuse_objects
 from ptx.assembler import Cubin, KernelInfo, assemble
 from ptx.errors import ArgumentTypeError, ArgumentValueError, LaunchError, Place, PtxError
 from ptx.geometry import Extent, Geometry, Limits, Packed, geometry, kinds
@@ -178,7 +178,7 @@ class Device:
 
     def array(self, source: Any, dtype: Any = None) -> Array:
         """A C-contiguous copy on the device of what ``numpy.asarray`` takes."""
-        data = np.asarray(source, dtype=None if dtype is None else _dtype(dtype), order="C")
+        data = np.asarray(source, dtype=None if dtype is None else dtype_of(dtype), order="C")
         refuse_objects(data.dtype)
         if not data.dtype.isnative:
             data = data.astype(data.dtype.newbyteorder("="))
@@ -199,7 +199,7 @@ class Device:
             raise ArgumentTypeError(
                 f"a shape is an int or a tuple of ints from 0 up, got {shape!r}"
             )
-        kind = _dtype(dtype)
+        kind = dtype_of(dtype)
         refuse_objects(kind)
         if not isinstance(poison, bool) and integer(poison) not in range(256):
             raise ArgumentValueError(f"poison is a bool or a byte from 0 to 255, got {poison!r}")
@@ -238,19 +238,6 @@ class Device:
         if isinstance(self.backend, gpu.Context):
             return _load_on_gpu(self, self.backend, source, jit)
         return _load_on_emulator(self, source)
-
-
-def _dtype(dtype: Any) -> np.dtype[Any]:
-    try:
-        made: np.dtype[Any] = np.dtype(dtype)
-    except TypeError:
-        import ml_dtypes
-
-        if isinstance(dtype, str) and hasattr(ml_dtypes, dtype):
-            made = np.dtype(getattr(ml_dtypes, dtype))
-        else:
-            raise
-    return made
 
 
 # ---------------------------------------------------------------- loading

@@ -13,7 +13,7 @@ import pytest
 
 import ptx
 from ptx import devices, driver
-from ptx.arrays import Array
+from ptx.arrays import Array, dtype_of
 from ptx.devices import Device
 from ptx.emu import EmulatorFault, Memory, Unmodelled
 from ptx.emu.device import EmulatedDevice
@@ -101,7 +101,7 @@ def test_a_name_that_is_none(name: Any) -> None:
 )
 def test_what_goes_in_comes_out(which: str, dtype: Any, fake: FakeDriver, toy: Device) -> None:
     where = toy if which == "emulator" else ptx.device("cuda:0")
-    values = np.arange(-6, 6).reshape(3, 4).astype(devices._dtype(dtype))
+    values = np.arange(-6, 6).reshape(3, 4).astype(dtype_of(dtype))
     native = values.astype(values.dtype.newbyteorder("="))
     there = where.array(values)
     back = there.numpy()
@@ -111,6 +111,25 @@ def test_what_goes_in_comes_out(which: str, dtype: Any, fake: FakeDriver, toy: D
     assert there.numpy().tobytes() == native.tobytes(), "it is a copy"
     assert (there.shape, there.size, there.ndim, len(there)) == ((3, 4), 12, 2, 3)
     assert there.nbytes == 12 * values.dtype.itemsize
+
+
+@pytest.mark.parametrize(
+    ("dtype", "message"),
+    [
+        ("f16", "'f16' is PTX's name of a type; numpy's is 'float16'"),
+        ("f32", "'f32' is PTX's name of a type; numpy's is 'float32'"),
+        ("u32", "'u32' is PTX's name of a type; numpy's is 'uint32'"),
+        ("bf16", "'bf16' is PTX's name of a type; numpy's is 'bfloat16'"),
+        ("e4m3", "'e4m3' is PTX's name of a type; numpy's is 'float8_e4m3fn'"),
+        ("flaot", "'flaot' is no dtype of numpy or ml_dtypes"),
+        (3, "3 is no dtype of numpy or ml_dtypes"),
+    ],
+)
+def test_types_of_ptx_are_no_dtypes(dtype: Any, message: str, toy: Device) -> None:
+    for make in (toy.empty, toy.array):
+        with pytest.raises(TypeError) as caught:
+            make(3, dtype)
+        assert str(caught.value) == message
 
 
 def test_any_layout_and_any_rank(toy: Device) -> None:
