@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ptx
+from ptx.arrays import dtype_of
 from ptxgemm.arrays import Layout, contiguous
 from ptxgemm.calls import Call, bound, known, manner, multiply, run, signature
 from ptxgemm.frameworks import family_of
 from ptxgemm.kernels import simt
 from ptxgemm.packing import Packed, packed_matmul
 from ptxgemm.problem import describe
+from ptxgemm.select import CANDIDATES
 from ptxgemm.shape import SEED, Shape
 
 if TYPE_CHECKING:
@@ -114,7 +116,14 @@ class Plan:
     """
 
     def __init__(self, m: int, n: int, k: int, dtype: Any, batch: tuple[int, ...], asked: Any):
-        self.dtype = np.dtype(dtype).name
+        self.dtype = dtype_of(dtype).name
+        if self.dtype not in CANDIDATES:
+            raise TypeError(f"dtype is {self.dtype}; products take {', '.join(CANDIDATES)}")
+        for name, size in (("m", m), ("n", n), ("k", k), *(("batch", one) for one in batch)):
+            if isinstance(size, bool) or not hasattr(size, "__index__"):
+                raise TypeError(f"{name} is {size!r}; expected an integer")
+            if size < 0:
+                raise ValueError(f"{name} is {size}; expected 0 or more")
         self.manner = asked
         self.device = ptx.device(asked.device)
         last = ((k, m) if asked.transpose_a else (m, k), (n, k) if asked.transpose_b else (k, n))
@@ -192,7 +201,9 @@ def plan(
     asked = manner(
         scalar("alpha", alpha), scalar("beta", beta), transpose_a, transpose_b, tail, device, tf32
     )
-    return Plan(m, n, k, dtype, batch, asked)
+    if not isinstance(batch, (tuple, list)):
+        raise TypeError(f"batch is {batch!r}; expected a tuple of integers, as (8,)")
+    return Plan(m, n, k, dtype, tuple(batch), asked)
 
 
 # ---------------------------------------------------------------- whole tiles, by form

@@ -194,7 +194,7 @@ def first(a: Any, b: Any, c: Any, out: Any, manner: Manner, stream: Any) -> Any:
     given = {
         name: family_of(name, array).describe(name, array, _number(stream))
         for name, array in (("a", a), ("b", b), ("c", c), ("out", out))
-        if array is not None
+        if array is not None or name in ("a", "b")
     }
     check(given, manner)
     devices = {operand.layout.device for operand in given.values()}

@@ -410,12 +410,38 @@ def test_errors(a: Any, b: Any, options: Any, error: Any, text: str) -> None:
 
 
 @pytest.mark.usefixtures("nothing_runs")
+@pytest.mark.parametrize(
+    ("sizes", "options", "error", "text"),
+    [
+        ((4.0, 5, 3), {}, TypeError, "m is 4.0; expected an integer"),
+        ((4, "5", 3), {}, TypeError, "n is '5'; expected an integer"),
+        ((4, 5, -1), {}, ValueError, "k is -1; expected 0 or more"),
+        (
+            (4, 5, 3),
+            {"batch": 2},
+            TypeError,
+            r"batch is 2; expected a tuple of integers, as \(8,\)",
+        ),
+        ((4, 5, 3), {"batch": (2, -1)}, ValueError, "batch is -1; expected 0 or more"),
+        ((4, 5, 3), {"dtype": "f16"}, TypeError, "'f16' is PTX's name of a type; numpy's is 'f"),
+        ((4, 5, 3), {"dtype": "int32"}, TypeError, "dtype is int32; products take float32, "),
+    ],
+)
+def test_plans_of_nothing(sizes: Any, options: Any, error: Any, text: str) -> None:
+    with pytest.raises(error, match=text):
+        ptxgemm.plan(*sizes, **options, **EMULATOR)
+
+
+@pytest.mark.usefixtures("nothing_runs")
 def test_types() -> None:
     a = np.ones((2, 2), f4)
     with pytest.raises(TypeError, match="a has dtype complex64; products take float32"):
         ptxgemm.matmul(a.astype(np.complex64), a, **EMULATOR)
     with pytest.raises(TypeError, match="b is a list; a product takes arrays of numpy, torch"):
         ptxgemm.matmul(a, [[1, 2], [3, 4]], **EMULATOR)
+    for pair in (a, None), (None, a):
+        with pytest.raises(TypeError, match="[ab] is a NoneType; a product takes arrays"):
+            ptxgemm.matmul(*pair, **EMULATOR)
     with pytest.raises(TypeError, match="a is a masked array"):
         ptxgemm.matmul(np.ma.masked_array(a), a, **EMULATOR)
 
