@@ -9,6 +9,7 @@ import importlib.util
 import os
 import re
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,7 +20,7 @@ from ptx.commands import read, text_of
 from ptx.errors import PtxError
 from ptx.ir import Module
 
-_NAMED = re.compile(r"(?P<module>[A-Za-z_][\w.]*|.+?\.py):(?P<call>[A-Za-z_][\w.]*(?:\(.*\))?)")
+_NAMED = re.compile(r"(?P<module>[A-Za-z_][\w.]*|.+?\.py):(?P<call>[A-Za-z_][\w.]*(?:\(.*)?)")
 ASSEMBLED = Kernel | Module | str
 """What is assembled."""
 
@@ -41,6 +42,10 @@ def image(source: str, target: str | None = None) -> Cubin:
     named = _NAMED.fullmatch(source)
     if named and not Path(source).exists():
         return _assembled(_called(named["module"], named["call"]), source, target)
+    if source.endswith(".py"):
+        raise PtxError(
+            f"{source} is Python: {source}:function(args) names what one of its functions builds"
+        )
     data = read(source)
     if data.startswith(b"\x7fELF"):
         return _for(Cubin.read(data), source, target)
@@ -84,9 +89,18 @@ def _called(name: str, call: str) -> Any:
     known = {one: getattr(module, one) for one in names if hasattr(module, one)}
     if missing := sorted(names - set(known) - set(vars(builtins))):
         raise PtxError(f"{name} has no {missing[0]}")
-    made = eval(compile(tree, f"<{name}:{call}>", "eval"), known)
-    is_name = not isinstance(tree.body, ast.Call)
-    return made() if is_name and callable(made) and not isinstance(made, ASSEMBLED) else made
+    try:
+        made = eval(compile(tree, f"<{name}:{call}>", "eval"), known)
+        is_name = not isinstance(tree.body, ast.Call)
+        return made() if is_name and callable(made) and not isinstance(made, ASSEMBLED) else made
+    except PtxError:
+        raise
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        where = (
+            "" if at.filename in (__file__, f"<{name}:{call}>") else f" ({at.filename}:{at.lineno})"
+        )
+        raise PtxError(f"{name}:{call}: {type(error).__name__}: {error}{where}") from error
 
 
 def _module(name: str) -> ModuleType:

@@ -59,7 +59,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     legend = "\n".join(f"  {line}" for line in LEGEND.splitlines())
     parser.epilog = EPILOG.format(legend=legend)
     parser.add_argument("what", metavar="WHAT", nargs="?", help="see above")
-    parser.add_argument("--target", metavar="SM", help="assemble for this target, as sm_90a")
+    parser.add_argument(
+        "--target",
+        metavar="SM",
+        help="assemble for this target, as sm_90a (default: the lowest that WHAT and ptxas allow)",
+    )
     parser.add_argument("--kernel", metavar="NAME", help="this kernel alone, where there are more")
     launch = parser.add_argument_group("the launch, for the occupancy")
     launch.add_argument(
@@ -158,14 +162,17 @@ def _read(source: str, options: argparse.Namespace) -> Sass:
 def _print(found: Sass, options: argparse.Namespace) -> None:
     from ptx.sass import report
 
+    regions = {
+        name: kernel.loop(options.loop) if options.loop else kernel
+        for name, kernel in found.kernels.items()
+    }
     print(found.header())
-    for kernel in found.kernels.values():
+    for name, kernel in found.kernels.items():
         needed = report.needs(found, kernel, options.threads, options.shared)
         print(f"\n{needed}\n\n{report.summary(kernel)}")
         if options.summary:
             continue
-        region = kernel.loop(options.loop) if options.loop else kernel
-        print(f"\n{report.listing(region, options.control is not False)}")
+        print(f"\n{report.listing(regions[name], options.control is not False)}")
 
 
 def _write(path: Path, text: str) -> None:

@@ -22,6 +22,11 @@ def disassemble(cubin: Cubin | bytes, nvdisasm: str | PathLike[str] | None = Non
     """
     if isinstance(cubin, bytes):
         cubin = Cubin.read(cubin)
+    if not isinstance(cubin, Cubin):
+        raise PtxError(
+            f"disassemble takes a ptx.Cubin or its bytes, got {type(cubin).__name__}; "
+            "ptx.assemble makes one of a kernel, a module or PTX text"
+        )
     tool = toolchain.find_tool("nvdisasm", nvdisasm)
     with tempfile.TemporaryDirectory(prefix="ptx-") as folder:
         image = Path(folder, "module.cubin")

@@ -122,6 +122,10 @@ def test_what_a_plan_of_ptxgemm_runs() -> None:
         (f"{SIMT}:nothing()", f"{SIMT} has no nothing"),
         (f"{SIMT}:sgemm(prefetch=peeled)", f"{SIMT} has no peeled"),
         (f"{SIMT}:sgemm(prefetch=)", "'sgemm(prefetch=)' is no call: "),
+        (f"{SIMT}:sgemm(", "'sgemm(' is no call: '(' was never closed"),
+        (f"{SIMT}:sgemm(n=1)", f"{SIMT}:sgemm(n=1): TypeError: sgemm() got an unexpected keyword"),
+        (f"{SIMT}:sgemm(prefetch='x')", f"{SIMT}:sgemm(prefetch='x'): ValueError: prefetch is 'x'"),
+        ("made.py", "made.py is Python: made.py:function(args) names what one of its functions"),
         (f"{SIMT}:Spec", f"{SIMT}:Spec is of type Spec; expected a ptx.Kernel, a ptx.Module, "),
     ],
 )
@@ -129,6 +133,15 @@ def test_what_python_cannot_give(what: str, message: str) -> None:
     with pytest.raises(PtxError) as caught:
         images.image(what)
     assert str(caught.value).startswith(message)
+
+
+def test_the_line_that_raised_is_named(folder: Path) -> None:
+    (folder / "shop.py").write_text("def build(n):\n    return [][n]\n")
+    for call in ("shop.py:build(3)", f"{folder / 'shop.py'}:build(3)"):
+        with pytest.raises(PtxError) as caught:
+            images.image(call)
+        assert str(caught.value).startswith(f"{call}: IndexError: list index out of range (")
+        assert str(caught.value).endswith("shop.py:2)")
 
 
 def test_files_that_it_does_not_take(folder: Path, sass: Any) -> None:
@@ -183,7 +196,8 @@ def test_one_loop_alone(folder: Path, sass: Any) -> None:
     _, out, _ = sass("loop.ptx", "--loop", "main", "--no-control")
     listed = [line for line in out.splitlines() if re.match(r"0x[0-9a-f]{4}  ", line)]
     assert len(listed) == len(made(LOOP).loop("main").instructions)
-    assert sass("loop.ptx", "--loop", "none")[2].startswith("error: total has no loops named 'no")
+    _, out, error = sass("loop.ptx", "--loop", "none")
+    assert (out, error.startswith("error: total has no loops named 'none'")) == ("", True)
 
 
 def test_colour_is_for_terminals(folder: Path) -> None:

@@ -108,6 +108,13 @@ def test_no_loop_of_that_name() -> None:
     assert "columns (0x" in str(caught.value)
 
 
+@pytest.mark.parametrize("given", [ptx.parse(LOOP), LOOP, None])
+def test_what_is_no_cubin(given: object) -> None:
+    name = type(given).__name__
+    with pytest.raises(ptx.PtxError, match=rf"takes a ptx.Cubin or its bytes, got {name}; ptx.ass"):
+        disassemble(given)  # type: ignore[arg-type]
+
+
 def test_an_unrolled_loop_keeps_its_name() -> None:
     """ptxas unrolls by four where no pragma forbids it."""
     text = LOOP.replace('    .pragma "nounroll";\n', "").replace("@%p3 ", "")
