@@ -17,7 +17,9 @@ COMMANDS = ("check", "run", "compare", "sass", "forms", "fragment", "doctor")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0, 1 where something is wrong, 2 where a file cannot be read."""
-    parser = argparse.ArgumentParser(prog="python -m ptx", description=ptx.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m ptx", description=(ptx.__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("--version", action="version", version=f"ptx {ptx.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in COMMANDS:

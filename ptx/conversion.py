@@ -64,7 +64,8 @@ def judge(value: Any, slot: Slot, variant: Variant, owner: object) -> tuple[Oper
         if register.owner is not owner:
             whose = getattr(register.owner, "name", "parsed text")
             ours = getattr(owner, "name", "this kernel")
-            return None, f"{register} is a register of {whose}, not of {ours}"
+            other = f"another kernel named {whose}" if whose == ours else whose
+            return None, f"{register} is a register of {other}, not of {ours}"
     operand = _convert(value, slot)
     if isinstance(operand, str):
         return None, operand

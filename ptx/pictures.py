@@ -52,7 +52,8 @@ def named(
     tried = (family,) if family else ("mma", "wmma")
     found = next((one for one in tried if exists(one, use, shape, type)), "")
     if not found:
-        raise ValueError(f"{family or 'mma and wmma'} has no {use} of .{type} in {shape}")
+        lacks = f"{family} has no" if family else "mma and wmma have no"
+        raise ValueError(f"{lacks} {use} of .{type} in {shape}")
     if found == "wmma":
         return layouts.wmma_fragment(shape, operand, type)
     if shape == "m8n8k4" and bits < 64:

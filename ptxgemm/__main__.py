@@ -1,4 +1,4 @@
-"""``python -m ptxgemm demo | emit | tune``."""
+"""Matrix products from the command line: see what they became, and tune them."""
 
 from __future__ import annotations
 

@@ -48,10 +48,10 @@ def test_neighbours_of_a_lane_share_a_cell(capsys: pytest.CaptureFixture[str]) -
     [
         (["16x16"], "'16x16' is no shape; a shape reads m16n8k16"),
         (["m16n8k16", "f8"], "'f8' is no type; expected b1, s4"),
-        (["m16n8k256", "f64", "b"], "mma and wmma has no matrix_b of .f64 in m16n8k256"),
+        (["m16n8k256", "f64", "b"], "mma and wmma have no matrix_b of .f64 in m16n8k256"),
         (["m16n8k16", "f16", "e"], "operand is 'e'; expected a, b, c, d or meta"),
         (["m64n64k16", "f16", "b"], "wgmma reads B from shared memory"),
-        (["m16n8k32", "f16", "a"], "mma and wmma has no matrix_a of .f16 in m16n8k32"),
+        (["m16n8k32", "f16", "a"], "mma and wmma have no matrix_a of .f16 in m16n8k32"),
         (["m16n8k4", "tf32", "a", "--sparse"], "mma.sp has no matrix_a of .tf32 in m16n8k4"),
         (["m16n8k32", "f16", "meta", "--selector", "2"], "selector is 2; m16n8k32 has 0, 1"),
         (["m16n8k16", "f16", "a", "--family", "wmma"], "wmma has no matrix_a of .f16 in m16n8k16"),

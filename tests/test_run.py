@@ -80,6 +80,16 @@ def test_what_changed_is_printed(axpy: Path, capsys: pytest.CaptureFixture[str])
     assert (status, out) == (0, "y: float32 (3,)\n[0. 2. 4.]\n")
 
 
+def test_a_kernel_that_changes_nothing_is_said_to(
+    axpy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As with the launch of one thread that no --grid and no --block asks for."""
+    given = args(3, 2, "arange:f32:3", "zeros:f32:3")
+    assert ran(capsys, axpy, *EMULATOR, *given) == (0, "the kernel changed no array\n", "")
+    given = args(3, 2, "arange:f32:3", f"zeros:f32:3={tmp_path / 'y.npy'}")
+    assert ran(capsys, axpy, *EMULATOR, *given)[1] == f"y: written to {tmp_path / 'y.npy'}\n"
+
+
 def test_a_fault_has_its_place_and_exits_with_1(
     axpy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

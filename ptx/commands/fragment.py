@@ -16,10 +16,12 @@ from ptx.errors import PtxError
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shape", metavar="SHAPE", help="as m16n8k16")
-    parser.add_argument("type", metavar="TYPE", nargs="?", default="f16", help="as f16")
+    parser.add_argument(
+        "type", metavar="TYPE", nargs="?", default="f16", help="as f16 (default: f16)"
+    )
     parser.add_argument(
         "operand", metavar="OPERAND", nargs="?", default="a",
-        help="a, b, c or d; meta is the metadata of mma.sp",
+        help="a, b, c or d; meta is the metadata of mma.sp (default: a)",
     )  # fmt: skip
     parser.add_argument("--family", choices=("mma", "wmma"), default="", help="where both have it")
     parser.add_argument(

@@ -31,8 +31,12 @@ def launch_arguments(parser: argparse.ArgumentParser) -> None:
     """What tells a kernel, the shape of its launch, and what it is handed."""
     parser.add_argument("file", metavar="FILE", help="PTX text; - is standard input")
     parser.add_argument("--kernel", metavar="NAME", help="may be left out where there is one")
-    parser.add_argument("--grid", type=_extent, default=(1,), help="CTAs, as 4 or 4,2,1")
-    parser.add_argument("--block", type=_extent, default=(1,), help="threads, as 256 or 16,16")
+    parser.add_argument(
+        "--grid", type=_extent, default=(1,), help="CTAs, as 4 or 4,2,1 (default: 1)"
+    )
+    parser.add_argument(
+        "--block", type=_extent, default=(1,), help="threads, as 256 or 16,16 (default: 1)"
+    )
     parser.add_argument("--cluster", type=_extent, help="CTAs of a cluster")
     parser.add_argument("--shared", type=int, default=0, help="bytes of dynamic shared memory")
     parser.add_argument(
@@ -102,8 +106,9 @@ def run(options: argparse.Namespace) -> int:
             options.grid, options.block, values, shared=options.shared, cluster=options.cluster
         )
         where.synchronize()
-    for given in arrays:
-        _finish(given)
+    told = [_finish(given) for given in arrays]
+    if arrays and not any(told):
+        print("the kernel changed no array")
     if options.report:
         print(where.report)
     return 0
@@ -224,8 +229,8 @@ def _dtype(type: str, label: str) -> Any:
     return np.dtype(f"{letter}{int(match[2]) // 8}")
 
 
-def _finish(given: Given) -> None:
-    """Write an array back, or print it, where the kernel changed it."""
+def _finish(given: Given) -> bool:
+    """Write an array back, or print it, where the kernel changed it; whether either was done."""
     import numpy as np
 
     after = given.array.numpy()
@@ -235,3 +240,6 @@ def _finish(given: Given) -> None:
     elif after.tobytes() != given.before.tobytes():
         text = np.array2string(after, threshold=16, edgeitems=4, max_line_width=100)
         print(f"{given.label}: {after.dtype} {after.shape}\n{text}")
+    else:
+        return False
+    return True

@@ -95,6 +95,8 @@ MISTAKES = [
     ("otherwise without branch", lambda a: a.k.otherwise().__enter__(), r"directly follow"),
     ("another kernel's register", lambda a: a.k.add.s32(a.i, Kernel("other").mov.s32(1)),
      r"%s1 is a register of other, not of test"),
+    ("a namesake's register", lambda a: a.k.add.s32(a.i, Kernel("test").mov.s32(1)),
+     r"%s1 is a register of another kernel named test, not of test"),
     ("out= where nothing is written", lambda a: a.k.bar.sync(0, out=a.i), r"has no place here"),
     ("an unknown parameter", lambda a: a.k.param("m"), r"no parameter m; it has n, x"),
     ("a taken name", lambda a: (a.k.shared("t", "f32"), a.k.shared("t", "f32")), r"taken already"),
