@@ -1,4 +1,4 @@
-"""A matrix product by the SGEMM kernel, and what its three forms become in machine code."""
+"""A matrix product by the SGEMM kernel, and what three of its forms become in machine code."""
 
 import numpy as np
 
