@@ -96,10 +96,15 @@ def text(fragment: Fragment, width: int = 100) -> str:
 def _held(fragment: Fragment) -> str:
     copies = len(fragment.holders[0, 0])
     several = f", each held {copies} times" if copies > 1 else ""
+    elements = _counted(fragment.elements, "element")
     return (
-        f"{fragment.elements} elements in {fragment.registers} registers of a lane{several}; "
+        f"{elements} in {_counted(fragment.registers, 'register')} of a lane{several}; "
         "T lane : element"
     )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _transposed(fragment: Fragment) -> Fragment:

@@ -107,7 +107,7 @@ class Launcher:
 
     def _emulated(self, go: Go) -> Go:
         def run(a: int, b: int, c: int, d: int) -> None:
-            limit = float(os.environ.get("PTXGEMM_EMULATOR_SECONDS", LIMIT_SECONDS))
+            limit = _limit()
             if self.seconds > limit:
                 p, count = self.problem, self.problem.batch[0] * len(self._starts)
                 raise LaunchError(
@@ -179,6 +179,16 @@ def notice() -> None:
         "where a GPU takes microseconds",
         driver.problem(),
     )
+
+
+def _limit() -> float:
+    told = os.environ.get("PTXGEMM_EMULATOR_SECONDS", "")
+    try:
+        return float(told) if told else LIMIT_SECONDS
+    except ValueError:
+        raise LaunchError(
+            f"PTXGEMM_EMULATOR_SECONDS is {told!r}; expected seconds, as 600"
+        ) from None
 
 
 def _duration(seconds: float) -> str:

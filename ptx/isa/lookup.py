@@ -117,7 +117,7 @@ def explain(op: str) -> str:
     if opcode in LEFT_OUT:
         return f"{opcode} is left out of this package: {LEFT_OUT[opcode]}"
     if opcode not in FORMS:
-        near = difflib.get_close_matches(opcode, FORMS, n=3)
+        near = difflib.get_close_matches(opcode.lower(), FORMS, n=3)
         return f"no instruction is named {opcode}" + (f"; near: {', '.join(near)}" if near else "")
     reached: list[tuple[Form, int, set[str], bool]] = [
         (form, *form.reach(tuple(words))) for form in FORMS[opcode]

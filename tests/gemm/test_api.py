@@ -522,6 +522,15 @@ def test_what_would_take_minutes_is_refused_with_an_estimate(
         ptxgemm.matmul(np.ones((2, 2), f4), np.ones((2, 2), f4), **EMULATOR)
 
 
+def test_a_limit_that_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = np.ones((2, 2), f4)
+    monkeypatch.setenv("PTXGEMM_EMULATOR_SECONDS", "2 min")
+    with pytest.raises(LaunchError, match="EMULATOR_SECONDS is '2 min'; expected seconds, as 600"):
+        ptxgemm.matmul(a, a, **EMULATOR)
+    monkeypatch.setenv("PTXGEMM_EMULATOR_SECONDS", "")
+    assert np.array_equal(ptxgemm.matmul(a, a, **EMULATOR), a @ a)
+
+
 def test_a_long_product_has_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
 

@@ -36,6 +36,7 @@ def test_each_spelling_is_reached_word_by_word(opcode: str) -> None:
     ("spelling", "explanation"),
     [
         ("fmaa.rn.f32", "no instruction is named fmaa; near: fma"),
+        ("FMA.rn.f32", "no instruction is named FMA; near: fma"),
         ("fma.f32", "after fma expected .rm .rn .rp .rz, got .f32"),
         ("ld.globl.f32", "did you mean .global?"),
         ("mbarrier.arrive.release.b64", "after mbarrier.arrive.release expected .cluster .cta"),
