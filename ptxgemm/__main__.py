@@ -19,6 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ptx.PtxError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
     return code
 
 
@@ -61,7 +64,11 @@ def run_emit(options: argparse.Namespace) -> int:
     kernel = sgemm(
         prefetch=options.prefetch, l2_prefetch=options.l2_prefetch, beta_zero=options.beta_zero
     )
-    print(ptx.Module(kernel, target=options.target), end="")
+    module = ptx.Module(kernel, target=options.target)
+    for told in ptx.check(module):
+        if told.severity == "error":
+            raise ptx.PtxError(told.message)
+    print(module, end="")
     return 0
 
 

@@ -85,6 +85,7 @@ def run(
 ) -> bool:
     """Do it all; whether every element of every product was within the bound."""
     where = ptx.device(device)
+    folder.mkdir(parents=True, exist_ok=True)  # where it cannot be made, before anything runs
     picture = draw(PICTURE if where.is_cuda else EMULATED)
     across = gaussian(len(picture), SIGMA * len(picture) / 256)
     size = RANDOM if where.is_cuda else EMULATED
@@ -166,7 +167,6 @@ def gaussian(size: int, sigma: float) -> Array:
 
 def save(folder: Path, before: Array, after: Array) -> Path:
     """Both pictures side by side, as a PNG; its path."""
-    folder.mkdir(parents=True, exist_ok=True)
     path = (folder / "blur.png").resolve()
     both = np.nan_to_num(np.hstack([before, after]))
     Image.fromarray((np.clip(both, 0, 1) * 255).round().astype(np.uint8)).save(path)

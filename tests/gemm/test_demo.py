@@ -85,6 +85,25 @@ def test_emit_prints_the_kernel(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed == ptx.parse(str(expected))
 
 
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [("sm90", "sm90 is no target; targets are sm_50, "), ("sm_30", "sm_30 is no target; ")],
+)
+def test_emit_for_what_is_no_target(
+    target: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["emit", "--target", target]) == 1
+    out, error = capsys.readouterr()
+    assert (out, error.startswith(f"error: {message}")) == ("", True)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said before anything runs."""
+    (tmp_path / "file").write_text("no folder")
+    assert main(["demo", "--device", "emulator", "--output", str(tmp_path / "file")]) == 2
+    assert capsys.readouterr() == ("", f"error: {tmp_path / 'file'}: File exists\n")
+
+
 def test_an_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--device", "gpu"]) == 1
     assert capsys.readouterr().err.startswith("error: 'gpu' is no device")
