@@ -99,6 +99,24 @@ def test_a_picture_is_written(tmp_path: Path) -> None:
     assert path.read_text() == pictures.svg(layouts.mma_fragment("m16n8k16", "a", 16))
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("m16n8k16 f16 a --layout col", "layout is 'col'; it is of A and B of m8n8k4"),
+        ("m8n8k4 f16 c --layout col", "layout is 'col'; it is of A and B of m8n8k4"),
+        ("m8n8k4 f64 a --layout row", "layout is 'row'; it is of A and B of m8n8k4"),
+        ("m16n8k32 f16 a --selector 1", "selector is 1; it is of the operand meta alone"),
+        ("m64n128k16 f16 c --family mma", "mma has no m64n128k16"),
+        ("m16n8k32 f16 a --sparse --family wmma", "wmma has no sparse operands"),
+    ],
+)
+def test_what_says_nothing_of_a_fragment_is_refused(
+    asked: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fragment", *asked.split()]) == 1
+    assert said in capsys.readouterr().err
+
+
 def test_the_page_has_a_picture_of_every_fragment() -> None:
     """Of every operand of the products that the tests multiply, sparse ones with each selector."""
     shown = dict(re.findall(r"^!\[(.*)\]\((.*)\)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
@@ -110,7 +128,8 @@ def test_the_page_has_a_picture_of_every_fragment() -> None:
             found.append(pictures.named(shape, type, operand, p.family, layout))
     for k, a, b, c, selector in PRODUCTS:
         for operand, type in (("a", a), ("b", b), ("c", c), ("meta", a)):
-            found.append(pictures.named(f"m16n8k{k}", type, operand, "", "", True, selector))
+            lanes = selector if operand == "meta" else 0
+            found.append(pictures.named(f"m16n8k{k}", type, operand, "", "", True, lanes))
     assert len({map.name for map in found}) > 90
     for map in found:
         picture = (PAGE.parent / shown[map.name]).read_text(encoding="utf-8")
