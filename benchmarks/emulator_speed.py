@@ -25,6 +25,7 @@ import ptx
 from benchmarks import harness
 from ptx.emu import Memory, launch
 from ptxgemm import api
+from ptxgemm.loading import loaded
 from ptxgemm.shape import SEED
 
 SIZES = (256, 512)
@@ -38,7 +39,7 @@ def sgemm(size: int) -> dict[str, Any]:
     rng = np.random.default_rng(size)
     a, b = (rng.standard_normal((size, size)).astype(np.float32) for _ in range(2))
     device = ptx.device("emulator")
-    api.load.cache_clear()
+    loaded.cache_clear()
     kernel = api.load(device, SEED, "peeled", False, True)
     arrays = [device.array(a), device.array(b), device.empty((size, size), np.float32)]
     seconds = []

@@ -12,7 +12,6 @@ of the kind that came in. Views, flips, broadcast axes and rows with gaps are ta
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from ptxgemm.arrays import Layout, contiguous
 from ptxgemm.calls import Call, bound, known, manner, multiply, run, signature
 from ptxgemm.frameworks import family_of
 from ptxgemm.kernels import simt
+from ptxgemm.loading import loaded
 from ptxgemm.packing import Packed, packed_matmul
 from ptxgemm.problem import describe
 from ptxgemm.select import CANDIDATES
@@ -266,13 +266,12 @@ def check(
     return m, n, depth
 
 
-@lru_cache(maxsize=64)
 def load(
     device: Device, shape: Shape, prefetch: str, l2_prefetch: bool, beta_zero: bool
 ) -> LoadedKernel:
     """The kernel on the device, built once."""
-    kernel = simt.sgemm(shape, prefetch, l2_prefetch=l2_prefetch, beta_zero=beta_zero)
-    return device.load(ptx.Module(kernel))[kernel.name]
+    options = {"l2_prefetch": l2_prefetch, "beta_zero": beta_zero}
+    return loaded(device, simt.sgemm, shape, prefetch, **options)
 
 
 def launch(

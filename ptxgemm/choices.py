@@ -108,7 +108,6 @@ def best(device: Device, c: Matrix, a: Matrix, b: Matrix) -> Choice | None:
     return found or modelled(device.sm_count, product)
 
 
-@cache
 @lru_cache(maxsize=1024)
 def modelled(sm_count: int, product: Product) -> Choice | None:
     """The cheapest choice by the model; None for what wgmma does not multiply."""
@@ -117,7 +116,7 @@ def modelled(sm_count: int, product: Product) -> Choice | None:
     return choose.ranked(sm_count, product.m, product.n, product.depth)[0]
 
 
-@cache
+@lru_cache(maxsize=1024)
 def measured(card: str, product: Product) -> Choice | None:
     """What this user measured on such a card under this driver, else what was recorded on one."""
     key = product.key

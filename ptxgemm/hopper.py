@@ -11,8 +11,9 @@ from ptx.devices import Array, Device, LoadedKernel
 from ptx.tensormap import ALIGNMENT, TensorMap
 from ptxgemm import choices, choose, narrowing
 from ptxgemm.kernels import narrow, wgmma
+from ptxgemm.loading import loaded
 from ptxgemm.narrow import Narrow
-from ptxgemm.prepass import Prepasses, Rooms, loaded
+from ptxgemm.prepass import Prepasses, Rooms
 from ptxgemm.tiling import (
     ELEMENTS,
     LINE_BYTES,

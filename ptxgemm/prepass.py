@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ptx.builder import Kernel
-from ptx.devices import Array, Device, LoadedKernel
-from ptx.ir import Module
+from ptx.devices import Array, Device
 from ptxgemm.kernels import pad as padding
 from ptxgemm.kernels import turn as turning
+from ptxgemm.loading import loaded
 from ptxgemm.tiling import LINE_BYTES
 
 if TYPE_CHECKING:
@@ -123,10 +122,3 @@ def _placed(matrix: Matrix, room: Array, pitch_bytes: int, along: str) -> Matrix
     pitch = pitch_bytes // matrix.bytes
     row, column = (pitch, 1) if along == "columns" else (1, pitch)
     return replace(matrix, address=room.pointer, row_stride=row, column_stride=column)
-
-
-@cache
-def loaded(device: Device, kernel: Callable[[Any], Kernel], argument: Any) -> LoadedKernel:
-    """A kernel on a device, built once."""
-    built = kernel(argument)
-    return device.load(Module(built))[built.name]

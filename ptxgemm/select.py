@@ -14,6 +14,7 @@ from ptxgemm.elements import PTX, RULES
 from ptxgemm.grid import H200, Processor
 from ptxgemm.hopper_calls import OnHopper
 from ptxgemm.kernels import fit, general, mma, simt
+from ptxgemm.loading import loaded
 from ptxgemm.problem import Matrices, Problem
 from ptxgemm.tail import AUTO, Tail
 
@@ -234,11 +235,8 @@ LEAST = {"bfloat16": 80, "float8_e4m3fn": 89, "float8_e5m2": 89}
 """The compute capability that a type needs at all."""
 
 
-@lru_cache(maxsize=256)
 def load(device: Device, kernel: Kernel) -> LoadedKernel:
-    """The kernel on a device, built once."""
-    built = BUILDERS[type(kernel)](kernel)
-    return device.load(ptx.Module(built))[built.name]
+    return loaded(device, BUILDERS[type(kernel)], kernel)
 
 
 @lru_cache(maxsize=16)

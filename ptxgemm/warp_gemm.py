@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
 
 import ptx
-from ptx.devices import Device, LoadedKernel
-from ptx.ir import Module
+from ptx.devices import Device
 from ptx.layouts import ELEMENT_BITS
 from ptxgemm.blocking import (
     LINE_BYTES,
@@ -26,6 +24,7 @@ from ptxgemm.blocking import (
     shared_limit,
 )
 from ptxgemm.kernels import mma, wmma
+from ptxgemm.loading import loaded
 from ptxgemm.packing import Packed
 from ptxgemm.tail import AUTO, Tail
 
@@ -172,7 +171,7 @@ def plan(
     arguments |= {"a": a.address, "b": b.address, "d": c.address}
     if scaled:
         arguments |= {"c": c.address} | factors(shape, alpha, beta)
-    kernel = load(device, shape, family)
+    kernel = loaded(device, (mma if family == "mma" else wmma).gemm, shape)
     launch = kernel.prepare(
         grid=shape.tiles(c.rows, c.columns), block=shape.threads, args=arguments,
         shared=shape.dynamic_bytes, stream=stream,
@@ -293,13 +292,6 @@ def _check_width(tail: Tail, copies: tuple[Copy, Copy]) -> None:
                 f"width is {tail.width}, and {name} is copied by {copy.bytes} bytes, as its "
                 "elements, address, strides and extents are"
             )
-
-
-@cache
-def load(device: Device, blocking: Blocking, family: Family) -> LoadedKernel:
-    """The kernel on the device, built once."""
-    kernel = (mma if family == "mma" else wmma).gemm(blocking)
-    return device.load(Module(kernel))[kernel.name]
 
 
 def copy_of(matrix: Matrix, target: int, tail: Tail = AUTO) -> Copy:
