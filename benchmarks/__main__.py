@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import tabulate
 
 from benchmarks import harness
-from ptx.toolchain import find_driver
+from ptx.toolchain import Driver, find_driver
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,9 @@ class Measurement:
     torch: bool = False
     """Whether torch, the peer, has to be installed."""
 
-    def missing(self) -> str:
+    def missing(self, driver: Driver) -> str:
         """What this machine lacks for it; empty where nothing."""
         if self.capability:
-            driver = find_driver()
             if not driver.gpus:
                 return f"no GPU: {driver.missing}"
             if driver.gpus[0].capability < self.capability:
@@ -84,10 +83,10 @@ def main() -> int:
         help=f"one of {', '.join(MEASUREMENTS)} (default: all)",
     )  # fmt: skip
     asked = parser.parse_args()
-    table = []
+    table, driver = [], find_driver()
     for name in asked.name or MEASUREMENTS:
         measurement = MEASUREMENTS[name]
-        if missing := measurement.missing():
+        if missing := measurement.missing(driver):
             table.append((name, "left out", missing))
             continue
         print(f"== {name}", flush=True)

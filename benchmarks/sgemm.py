@@ -9,11 +9,12 @@ timed, within (K + 4) * 2**-24 * (|A| @ |B|).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import ptx
 from benchmarks import harness
+from benchmarks.single import Call, Contender, beside_torch
 from ptxgemm import api
 from ptxgemm.shape import SEED
 from ptxgemm.tail import PREFETCHES
@@ -24,51 +25,14 @@ VARIANTS = {form: (form, False) for form in PREFETCHES} | {"peeled, L2::128B": (
 
 def measure(size: int) -> list[dict[str, Any]]:
     """A row for torch and one for each variant."""
-    import torch
-
-    torch.backends.cuda.matmul.allow_tf32 = False
-    sets = harness.input_sets(3 * 4 * size * size)
-    random = torch.Generator("cuda").manual_seed(size)
-    inputs = [
-        tuple(torch.randn(size, size, device="cuda", generator=random) for _ in range(2))
-        for _ in range(sets)
-    ]
-    outputs = [torch.empty(size, size, device="cuda") for _ in range(sets)]
-    calls: dict[str, Callable[[int], None]] = {
-        "torch": lambda i: torch.matmul(*inputs[i], out=outputs[i])
-    }
-    kernels = {}
+    contenders = {}
     for name, (form, hint) in VARIANTS.items():
-        kernels[name] = api.load(ptx.device("cuda:0"), SEED, form, hint, True)
-        calls[name] = _ours(kernels[name], inputs, outputs)
-
-    exact = inputs[0][0].double() @ inputs[0][1].double()
-    bound = (size + 4) * 2.0**-24 * (inputs[0][0].double().abs() @ inputs[0][1].double().abs())
-    errors = {}
-    for name, call in calls.items():
-        outputs[0].fill_(float("nan"))
-        call(0)
-        errors[name] = float(((outputs[0].double() - exact).abs() / bound).max())
-        if not errors[name] <= 1 and name != "torch":
-            raise SystemExit(f"{name} at {size}: error / bound is {errors[name]}")
-    del exact, bound
-    times = harness.graph_us(calls, sets)
-    return [
-        {
-            "kernel": name,
-            "m": size, "n": size, "k": size,
-            "us": round(us, 2),
-            "tflops": round(2 * size**3 / us / 1e6, 2),
-            "torch_over_us": round(times["torch"] / us, 4),
-            "error_over_bound": round(errors[name], 5),
-            "torch": torch.__version__,
-            **({"image": kernels[name].loaded.origin} if name in kernels else {}),
-        }
-        for name, us in times.items()
-    ]  # fmt: skip
+        kernel = api.load(ptx.device("cuda:0"), SEED, form, hint, True)
+        contenders[name] = Contender(partial(_call, kernel), {"image": kernel.loaded.origin})
+    return beside_torch("kernel", (size, size, size), contenders)
 
 
-def _ours(kernel: Any, inputs: Any, outputs: Any) -> Callable[[int], None]:
+def _call(kernel: Any, inputs: Any, outputs: Any) -> Call:
     import torch
 
     def call(i: int) -> None:

@@ -10,15 +10,19 @@ chooses by itself.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import ptx
 from benchmarks import harness
+from benchmarks.single import Call, Contender, beside_torch
 from ptx import sass
+from ptx.devices import LoadedKernel
 from ptxgemm.kernels.fit import Matrix, Plan, plan
 from ptxgemm.kernels.simt import Spec, build
+from ptxgemm.loading import loaded
 from ptxgemm.shape import SEED, Shape
 from ptxgemm.tail import AUTO, PREFETCHES, SCHEDULES, Tail
 
@@ -77,45 +81,10 @@ def machine_code(spec: Spec) -> dict[str, Any]:
 
 def measure(size: tuple[int, int, int], plans: dict[str, Plan]) -> list[dict[str, Any]]:
     """A row for torch, and one for each policy."""
-    import torch
-
-    m, n, k = size
-    sets = harness.input_sets(4 * (m * n + m * k + n * k))
-    random = torch.Generator("cuda").manual_seed(m + n + k)
-
-    def drawn(*extents: int) -> Any:
-        return torch.randn(*extents, device="cuda", generator=random)
-
-    inputs = [(drawn(m, k), drawn(k, n)) for _ in range(sets)]
-    outputs = [torch.empty(m, n, device="cuda") for _ in range(sets)]
-    calls: dict[str, Callable[[int], None]] = {
-        "torch": lambda i: torch.matmul(*inputs[i], out=outputs[i])
+    contenders = {
+        name: Contender(partial(_call, made), _described(made)) for name, made in plans.items()
     }
-    calls |= {name: _call(made, inputs, outputs) for name, made in plans.items()}
-    exact = inputs[0][0].double() @ inputs[0][1].double()
-    bound = (k + 4) * 2.0**-24 * (inputs[0][0].double().abs() @ inputs[0][1].double().abs())
-    errors = {}
-    for name, call in calls.items():
-        outputs[0].fill_(float("nan"))
-        call(0)
-        errors[name] = float(((outputs[0].double() - exact).abs() / bound).max())
-        if not errors[name] <= 1 and name != "torch":
-            raise SystemExit(f"{name} at {size}: error / bound is {errors[name]}")
-    del exact, bound
-    times = harness.graph_us(calls, sets)
-    return [
-        {
-            "policy": name,
-            "m": m, "n": n, "k": k,
-            "us": round(us, 2),
-            "tflops": round(2 * m * n * k / us / 1e6, 2),
-            "torch_over_us": round(times["torch"] / us, 4),
-            "error_over_bound": round(errors[name], 5),
-            "torch": torch.__version__,
-            **(_described(plans[name]) if name in plans else {}),
-        }
-        for name, us in times.items()
-    ]  # fmt: skip
+    return beside_torch("policy", size, contenders)
 
 
 def _described(made: Plan) -> dict[str, Any]:
@@ -128,17 +97,11 @@ def _described(made: Plan) -> dict[str, Any]:
     }  # fmt: skip
 
 
-_KERNELS: dict[Spec, Any] = {}
+def _kernel(spec: Spec) -> LoadedKernel:
+    return loaded(ptx.device("cuda:0"), build, spec)
 
 
-def _kernel(spec: Spec) -> Any:
-    if spec not in _KERNELS:
-        module = ptx.Module(build(spec))
-        _KERNELS[spec] = next(iter(ptx.device("cuda:0").load(module).values()))
-    return _KERNELS[spec]
-
-
-def _call(made: Plan, inputs: Any, outputs: Any) -> Callable[[int], None]:
+def _call(made: Plan, inputs: Any, outputs: Any) -> Call:
     import torch
 
     kernel = _kernel(made.spec)
@@ -161,9 +124,6 @@ def _call(made: Plan, inputs: Any, outputs: Any) -> Callable[[int], None]:
 def main(arguments: list[str]) -> int:
     parser = harness.parser("tails", __doc__)
     options = parser.parse_args(arguments)
-    import torch
-
-    torch.backends.cuda.matmul.allow_tf32 = False
     work: dict[tuple[int, int, int], dict[str, Plan]] = {}
     for size in (*SIZES, *AUTO_SIZES):
         known = policies() if size in SIZES else [("auto", AUTO, None)]
