@@ -298,11 +298,3 @@ def test_a_chain_of_early_launches(hopper_gpu: Any) -> None:
                 plan()
                 expected = expected @ turn.astype(np.float32)
         assert (held[0].numpy().astype(np.float32) == expected).all()
-
-
-@pytest.fixture(scope="module")
-def hopper_gpu() -> Any:
-    found = ptx.device("cuda:0")
-    if found.compute_capability[0] != 9:
-        pytest.skip(f"{found.name} is no Hopper GPU")
-    return found

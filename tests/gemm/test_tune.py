@@ -81,13 +81,12 @@ def test_the_command_without_a_gpu_says_so(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.gpu
-def test_the_command_records(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    device = ptx.device("cuda:0")
-    if device.compute_capability[0] != 9:
-        pytest.skip(f"{device.name} is no Hopper GPU")
+def test_the_command_records(
+    hopper_gpu: Any, folders: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert command.main(["tune", "7x512x1024", "--most", "4", "--record"]) == 0
     assert "8x512x1024 NT bf16 bf16 bf16" in capsys.readouterr().out
-    rows = [json.loads(line) for line in choices.shipped_file(device.name).open()]
+    rows = [json.loads(line) for line in choices.shipped_file(hopper_gpu.name).open()]
     assert [row["product"] for row in rows] == ["8x512x1024 NT bf16 bf16 bf16"]
     product = Product(8, 512, 1024, "NT")
-    assert choices.measured(device.name, product) == choices.decoded(rows[0]["choice"])
+    assert choices.measured(hopper_gpu.name, product) == choices.decoded(rows[0]["choice"])

@@ -8,7 +8,6 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-import ptx
 from benchmarks.hopper_check import PAIRS, Placed
 from ptxgemm import choose, hopper
 from ptxgemm.hopper import Matrix
@@ -21,12 +20,9 @@ UNITS = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24}
 """Half the distance of neighbours, relative."""
 
 
-@pytest.fixture(scope="module")
-def device() -> Any:
-    found = ptx.device("cuda:0")
-    if found.compute_capability[0] != 9:
-        pytest.skip(f"{found.name} is no Hopper GPU")
-    return found
+@pytest.fixture
+def device(hopper_gpu: Any) -> Any:
+    return hopper_gpu
 
 
 def check(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from ptx.isa import FORMS, Variant
+from tests.tally import told
 
 JUDGED = "judged by ptxas"
 
@@ -32,12 +33,9 @@ def judged(record_property: Callable[[str, object], None]) -> Callable[..., None
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     tally: dict[str, Counter[str]] = defaultdict(Counter)
     seen: dict[str, set[tuple[str, int]]] = defaultdict(set)
-    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
-        for name, value in report.user_properties:
-            if name == JUDGED:
-                test, counts, rows = value
-                tally[test].update(counts)
-                seen[test].update(rows)
+    for test, counts, rows in told(terminalreporter, JUDGED):
+        tally[test].update(counts)
+        seen[test].update(rows)
     for test, counts in tally.items():
         said = [f"{number} {what.replace('_', '-')}" for what, number in counts.most_common()]
         if seen[test]:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.tally import told
+
 COMPARED = "cases of tails compared on the emulator"
 
 
@@ -16,7 +18,5 @@ def count(record_property: Callable[[str, object], None]) -> Callable[[], None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
-    cases = sum(name == COMPARED for report in reports for name, _ in report.user_properties)
-    if cases:
+    if cases := sum(told(terminalreporter, COMPARED)):
         terminalreporter.write_line(f"{cases} {COMPARED}")
