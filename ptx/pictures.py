@@ -37,7 +37,7 @@ def named(
     m, n, k = layouts.shape_of(shape)
     if selector and operand != "meta":
         raise ValueError(f"selector is {selector}; it is of the operand meta alone")
-    if layout and (shape != "m8n8k4" or operand not in ("a", "b")):
+    if layout and (shape != "m8n8k4" or type == "f64" or operand not in ("a", "b")):
         raise ValueError(f"layout is {layout!r}; it is of A and B of m8n8k4 in 16 bits alone")
     if family and (m == 64 or (m, n, k) == (8, 8, 0)):
         raise ValueError(f"{family} has no {shape}")
@@ -64,8 +64,6 @@ def named(
         raise ValueError(f"{lacks} {use} of .{type} in {shape}")
     if found == "wmma":
         return layouts.wmma_fragment(shape, operand, type)
-    if layout and bits == 64:
-        raise ValueError(f"layout is {layout!r}; it is of A and B of m8n8k4 in 16 bits alone")
     if shape == "m8n8k4" and bits < 64:
         natural = "col" if operand == "b" else "row"
         return layouts.mma_m8n8k4_fragment(operand, layout or natural, bits)
