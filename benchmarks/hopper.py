@@ -63,7 +63,15 @@ GROUPS: dict[str, list[Case]] = {
         (16, 50257, 768, "NN"),
         (64, 50257, 4096, "NN"),
     ],
+    "tf32": [
+        (m, n, k, layout)
+        for layout in ("NN", "NT")
+        for m, n, k in (*((size,) * 3 for size in (2048, 4096, 6144, 8192)), (4095, 4097, 1023))
+    ],
+    "fp8": [(size, size, size, "NT") for size in (2048, 4096, 6144, 8192)],
+    "int8": [(size, size, size, "NT") for size in (2048, 4096, 6144, 8192)],
 }
+"""torch multiplies 8-bit types as NT alone."""
 TILINGS = {
     "128x256": Tiling(128, 256, 4, 1, 16),
     "256x128 c2": Tiling(256, 128, 4, 2, 4),
