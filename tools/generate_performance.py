@@ -66,8 +66,8 @@ def hopper() -> str:
     titles = {
         "square": "bf16 and f16 by wgmma: squares and large layers",
         "odd": "bf16 and f16 by wgmma: sizes that are multiples of nothing",
-        "small": "bf16 by wgmma: few rows",
-        "small odd": "bf16 by wgmma: few rows, sizes that are multiples of nothing",
+        "small": "bf16 and f16 by wgmma: few rows",
+        "small odd": "bf16 and f16 by wgmma: few rows, sizes that are multiples of nothing",
         "tf32": "tf32 by wgmma",
         "fp8": "8-bit floats by wgmma",
         "int8": "8-bit integers by wgmma",
@@ -102,6 +102,41 @@ def hopper() -> str:
             text += f"\nGeometric mean in {type}: {geometric_mean(ratios):.3f}.\n"
         text += source(here[-1])
     return text
+
+
+def fragments() -> str:
+    """Products on ``mma.sync`` and ``wmma``, and how often the emulator gives the card's bits."""
+    found = rows("fragments")
+    products = latest((row for row in found if "case" in row), "case")
+    if not products:
+        return ""
+    body = [
+        [
+            row["case"],
+            f"{row['us']['torch']:.1f}",
+            f"{row['us']['ptxgemm']:.1f}",
+            f"{row['tflops']['ptxgemm']:.1f}",
+            f"{row['us']['torch'] / row['us']['ptxgemm']:.2f}",
+        ]  # fmt: skip
+        for row in products
+    ]
+    head = ["instruction, type, M x N x K, layouts", "torch us", "ours us", "TFLOP/s", "ratio"]
+    text = (
+        "\n## mma.sync and wmma\n\nOn Hopper torch multiplies by wgmma, which mma.sync cannot "
+        f"reach; these kernels are for\nolder cards.\n\n{table(head, body)}\n"
+    )
+    maps = latest((row for row in found if "map" in row), "map")
+    bits = latest((row for row in found if "product" in row), "product")
+    if maps and bits:
+        as_expected = sum(row["as_expected"] for row in maps)
+        text += (
+            f"\n{as_expected} of {len(maps)} maps of wmma's loads are on the card what "
+            "`ptx.layouts` says. Random products of\n"
+            f"{len(bits)} kinds (instructions and types, sparse ones too) on the emulator beside "
+            f"the card: the least\nshare of results that are equal to the last bit is "
+            f"{min(row['equal_bits'] for row in bits):g}.\n"
+        )
+    return text + source(products[-1])
 
 
 def sgemm() -> str:
@@ -198,7 +233,17 @@ def emulator() -> str:
 
 
 def page() -> str:
-    return HEADER + hopper() + sgemm() + host() + emulator()
+    return HEADER + hopper() + fragments() + sgemm() + host() + emulator()
+
+
+def ratio_line(title: str, ratios: Sequence[float]) -> list[str]:
+    mean = geometric_mean(ratios)
+    return [title, f"{mean:.2f}", f"{min(ratios):.2f} to {max(ratios):.2f}"]
+
+
+def _even(row: Row) -> bool:
+    """Whether all extents are multiples of what tiles are made of."""
+    return all(row[extent] % 32 == 0 for extent in "mnk")
 
 
 def summary() -> str:
@@ -207,27 +252,30 @@ def summary() -> str:
     titles = {
         "square": "bf16 and f16, squares of 2048 to 8192 and large layers (wgmma)",
         "odd": "bf16 and f16, sizes that are multiples of nothing (wgmma)",
+        "small": "bf16 and f16, 1 to 128 rows of large layers (wgmma)",
+        "tf32": "tf32, squares of 2048 to 8192 and 4095x4097x1023 (wgmma)",
+        "fp8": "8-bit floats, squares of 2048 to 8192 (wgmma)",
+        "int8": "8-bit integers, squares of 2048 to 8192 (wgmma)",
     }
     products = latest(rows("hopper"), "group", "case", "type")
     for group, title in titles.items():
         ratios = [r["us"]["torch"] / r["us"]["ptxgemm"] for r in products if r["group"] == group]
         if ratios:
-            mean = geometric_mean(ratios)
-            lines.append([title, f"{mean:.2f}", f"{min(ratios):.2f} to {max(ratios):.2f}"])
-    singles = [
-        row["torch_over_us"]
-        for row in latest(rows("sgemm"), "kernel", "m", "n", "k")
-        if row["kernel"] == "peeled" and row["m"] >= 2048
+            lines.append(ratio_line(title, ratios))
+    singles = [r for r in latest(rows("tails"), "policy", "m", "n", "k") if r["policy"] == "auto"]
+    products = latest((r for r in rows("fragments") if "case" in r), "case")
+    even = [r["torch_over_us"] for r in singles if _even(r)]
+    odd = [r["torch_over_us"] for r in singles if not _even(r)]
+    doubles = [
+        r["us"]["torch"] / r["us"]["ptxgemm"] for r in products if r["case"].startswith("mma f64")
     ]
-    if singles:
-        mean = geometric_mean(singles)
-        lines.append(
-            [
-                "float32, squares of 2048 to 8192 (FFMA)",
-                f"{mean:.2f}",
-                f"{min(singles):.2f} to {max(singles):.2f}",
-            ]  # fmt: skip
-        )
+    for title, ratios in (
+        ("float32, squares of 512 to 8192 (FFMA)", even),
+        ("float32, sizes that are multiples of nothing (FFMA)", odd),
+        ("float64 (mma.sync)", doubles),
+    ):
+        if ratios:
+            lines.append(ratio_line(title, ratios))
     head = ["on one H200", "speed over cuBLAS, geometric mean", "range"]
     return f"{START}\n{table(head, lines)}\n{END}"
 
