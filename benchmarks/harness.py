@@ -14,8 +14,10 @@ import shlex
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,29 @@ def record(name: str, rows: list[dict[str, Any]], folder: Path = RESULTS) -> Pat
     return path
 
 
+@dataclass(frozen=True)
+class Captured:
+    """A graph, and the calls whose launches it has: it knows memory by its address alone, and what
+    they hold on to lives no longer than they do.
+    """
+
+    graph: Any
+    count: int
+    """Calls that a replay repeats."""
+    calls: tuple[Callable[[], Any], ...]
+
+
+def captured(calls: Sequence[Callable[[], Any]], count: int, stream: Any = None) -> Captured:
+    """`count` of the calls, one after another and over again, on torch's stream or another."""
+    import torch
+
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        for i in range(count):
+            calls[i % len(calls)]()
+    return Captured(graph, count, tuple(calls))
+
+
 def graph_us(calls: Mapping[str, Callable[[int], None]], sets: int) -> dict[str, float]:
     """Microseconds of one call of each, without launch gaps.
 
@@ -113,15 +138,11 @@ def graph_us(calls: Mapping[str, Callable[[int], None]], sets: int) -> dict[str,
         torch.cuda.synchronize()
         once = _elapsed_ms(lambda call=call: [call(i % sets) for i in range(4)]) / 4
         count = max(4, min(200, int(ROUND_MS / max(once, 0.003))))
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            for i in range(count):
-                call(i % sets)
-        graphs[name] = graph, count
+        graphs[name] = captured([partial(call, i) for i in range(sets)], count)
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(ROUNDS):
-        for name, (graph, count) in graphs.items():
-            times[name].append(1e3 * _elapsed_ms(graph.replay) / count)
+        for name, one in graphs.items():
+            times[name].append(1e3 * _elapsed_ms(one.graph.replay) / one.count)
     return {name: statistics.median(values) for name, values in times.items()}
 
 

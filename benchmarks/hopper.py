@@ -186,7 +186,7 @@ class Graphs:
 
     def __init__(self) -> None:
         self.stream = torch.cuda.Stream()
-        self.graphs: dict[str, tuple[torch.cuda.CUDAGraph, int]] = {}
+        self.graphs: dict[str, harness.Captured] = {}
 
     def add(self, name: str, calls: list[Callable[[], Any]]) -> None:
         """`calls` are one call for each set of inputs, all on :attr:`stream`."""
@@ -200,11 +200,7 @@ class Graphs:
         torch.cuda.synchronize()
         each = max(start.elapsed_time(end) * 1000 / 4, 2.0)
         count = max(2, min(200, int(ROUND_US / each)))
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=self.stream):
-            for i in range(count):
-                calls[i % len(calls)]()
-        self.graphs[name] = graph, count
+        self.graphs[name] = harness.captured(calls, count, self.stream)
 
     def times(self) -> dict[str, float]:
         """Microseconds of one call."""
@@ -214,14 +210,14 @@ class Graphs:
             names = list(self.graphs)
             names = names[turn % len(names) :] + names[: turn % len(names)]
             for name in names:
-                graph, count = self.graphs[name]
+                one = self.graphs[name]
                 with torch.cuda.stream(self.stream):
                     start.record()
-                    graph.replay()
+                    one.graph.replay()
                     end.record()
                 torch.cuda.synchronize()
                 if turn:
-                    found[name].append(start.elapsed_time(end) * 1000 / count)
+                    found[name].append(start.elapsed_time(end) * 1000 / one.count)
         return {name: statistics.median(values) for name, values in found.items()}
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
+import sys
+import weakref
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -62,6 +67,28 @@ def test_inputs_rotate_through_more_than_a_cache() -> None:
     assert harness.input_sets(3 * 4 * 512**2) == 6
     assert harness.input_sets(3 * 4 * 2048**2) == 3
     assert harness.input_sets(3 * 4 * 8192**2) == 1
+
+
+def test_a_graph_keeps_what_its_calls_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Tensor:
+        used = 0
+
+        def __call__(self) -> None:
+            self.used += 1
+
+    cuda = SimpleNamespace(CUDAGraph=object, graph=lambda graph, stream: nullcontext())
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    tensors = [Tensor(), Tensor()]
+    alive = [weakref.ref(one) for one in tensors]
+    calls = [lambda one=one: one() for one in tensors]
+    made = harness.captured(calls, 5)
+    assert [one.used for one in tensors] == [3, 2]
+    del tensors, calls
+    gc.collect()
+    assert all(one() is not None for one in alive)
+    del made
+    gc.collect()
+    assert all(one() is None for one in alive)
 
 
 @pytest.mark.parametrize("path", sorted(harness.RESULTS.glob("*.jsonl")), ids=lambda p: p.stem)
