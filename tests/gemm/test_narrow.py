@@ -14,7 +14,7 @@ import pytest
 import ptx
 from benchmarks.hopper_check import PAIRS
 from ptx import sass
-from ptxgemm import hopper
+from ptxgemm import hopper, narrowing
 from ptxgemm.hopper import Matrix
 from ptxgemm.kernels.narrow import gemm
 from ptxgemm.narrow import COLUMNS, Narrow
@@ -33,6 +33,7 @@ KERNELS = {
     "int8": Narrow(128, 32, 8, a="s8", b="s8", out="s32"),
     "fp8": Narrow(64, 16, 8, parts=2, a="e4m3", b="e5m2", c_major="m", width=4),
     "few tiles": Narrow(256, 128, 4, parts=8, a_major="mn", c_major="m"),
+    "most units": Narrow(64, 256, 2, c_major="m", a_copy="units"),
 }
 
 
@@ -56,6 +57,7 @@ def test_the_numbers_of_a_shape() -> None:
     assert [one.box for one in deep.loads] == [(64, 256), (64, 32)]
     assert deep.grid(4097, 65) == 9 * 2 * 8
     assert Narrow(64, 8).threads == 160
+    assert Narrow(64, 256, 2, a_copy="units").sums == Narrow(128, 256, 2).sums == 128
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,8 @@ def test_the_numbers_of_a_shape() -> None:
         ({"parts": 8, "peers": 2}, "8 parts times 2 peers are 16 CTAs; a cluster has at most 8"),
         ({"peers": 4}, "tile_n / peers is 16 / 4; each CTA loads at least 8 columns"),
         ({"tile_m": 256, "tile_n": 256, "stages": 2}, "128 x 256 sums of a warpgroup are 256"),
+        ({"tile_n": 256, "stages": 2, "a_copy": "units"}, "64 x 256 .* registers for 64"),
+        ({"tile_m": 256, "tile_n": 128, "stages": 2, "a_copy": "units"}, "registers for 64"),
         ({"depth": 3}, "depth is 3; expected 1, 2, 4"),
         ({"stages": 1}, "stages is 1; at least 2"),
         ({"stages": 13}, "13 stages of 18432 bytes and 12288 for the sums take 239616; a CTA has"),
@@ -171,6 +175,19 @@ def test_weights_of_any_pitch_are_multiplied_as_they_lie(
         assert (len(plan.launches), plan.workspace) == (1, ())
         plan()
         assert (c.numpy() == a[:, :k].astype("f4") @ weights.astype("f4")).all()
+
+
+@pytest.mark.parametrize(("tile_m", "tile_n"), [(128, 256), (256, 128)])
+def test_weights_are_padded_where_units_leave_no_registers_for_sums(
+    tile_m: int, tile_n: int
+) -> None:
+    c, a, b = (
+        Matrix(0, rows, columns, columns + (columns == 4097), 1, "bf16")
+        for rows, columns in ((4096, 256), (4096, 4097), (4097, 256))
+    )
+    assert not a.fits_tensor_copies
+    assert narrowing.fitted(Narrow(tile_m, tile_n, 2), c, a, b, False).a_copy == "tensor"
+    assert narrowing.fitted(Narrow(64, tile_n, 2), c, a, b, False).a_copy == "units"
 
 
 def test_few_tiles(emulator: Any) -> None:
