@@ -70,24 +70,8 @@ def all_instances(seed: int = 1) -> list[Instance]:
 
 
 def video_instances(seed: int = 2) -> list[Instance]:
-    """Every wanted spelling of the video instructions, with selectors drawn by lot, but those of
-    which ptxas's code does something else (:func:`departs`).
-    """
-    video = [o for o, forms in FORMS.items() if forms[0].chapter == "video"]
-    return [instance for instance in _found(video, seed) if not departs(instance.op)]
-
-
-def departs(op: str) -> bool:
-    """Whether ptxas 13.0 makes code of a video instruction that is not what the manual says.
-
-    It saturates an unsigned result from below alone, takes a sum or difference for signed before
-    the second operation of an unsigned one, and multiplies numbers of unlike signs as signed ones.
-    """
-    words = Words(op)
-    if words.opcode == "vmad":
-        return len(set(words.types[1:3])) > 1
-    several = words.opcode in ("vadd", "vsub", "vabsdiff", "vshl")
-    return several and words.types[0] == "u32" and bool(words.one_of("sat min max"))
+    """Every wanted spelling of the video instructions, with selectors drawn by lot."""
+    return _found([o for o, forms in FORMS.items() if forms[0].chapter == "video"], seed)
 
 
 def _found(opcodes: list[str], seed: int) -> list[Instance]:

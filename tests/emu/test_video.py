@@ -1,4 +1,8 @@
-"""Video instructions against the manual's pseudo-code, thread by thread, on Python's integers."""
+"""Video instructions, thread by thread, on Python's integers.
+
+The SIMD forms against the manual's pseudo-code; the scalar ones against the machine code that
+ptxas 13.0 makes of them, read from nvdisasm, whose answers on a card the recorded sample holds.
+"""
 
 from __future__ import annotations
 
@@ -51,24 +55,47 @@ def clamp(value: int, bits: int, signed: bool) -> int:
     return min(max(value, low), high)
 
 
-def saturate(value: int, sat: bool, signed: bool, into: str) -> int:
-    """optSaturate: .s34 to .s33"""
-    value = extend(value, 34, True)
-    if not sat:
-        return extend(value, 33, True)
-    return clamp(value, {"": 32, "b": 8, "h": 16}[into[:1]], signed)
+def saturate(opcode: str, value: int, signed: bool, into: str) -> int:
+    """The high word decides: ISETP on it, then SEL or LOP3 with the low word."""
+    high, low = value >> 32, value & 0xFFFFFFFF
+    if opcode in ("vshl", "vshr"):
+        high = extend(high, 2, True)
+        if not signed:
+            return 0 if high < 0 else 0xFFFFFFFF if high else low
+    elif into:
+        most = limits(8 if into[0] == "b" else 16, signed)[1]
+        return most if high or low > most else low
+    elif not signed:
+        return 0 if high < 0 else value
+    fits = (high < 0) == (low >> 31 == 1) and high in (0, -1)
+    return value if fits else 0x7FFFFFFF if high >= 0 else -0x80000000
 
 
 def finish(value: int, c: int, second: str, into: str, type: str) -> int:
-    """optSecondaryOp and optMerge"""
+    """The last instructions: PRMT for a part, a comparison of 64 bits for .min and .max."""
+    if into == "h1":
+        return value & 0xFFFF0000 | c & 0xFFFF
     if into:
         bits = 8 if into[0] == "b" else 16
         at, mask = bits * int(into[1]), 2**bits - 1
         return (value & mask) << at | c & ~(mask << at) & 0xFFFFFFFF
-    wide = extend(c, 32, type == "s32")
-    return {"add": value + wide, "min": min(value, wide), "max": max(value, wide), "": value}[
+    wide, whole = extend(c, 32, type == "s32"), value
+    if type == "u32":
+        whole = value % 2**64
+    return {"add": value + wide, "min": min(whole, wide), "max": max(whole, wide), "": value}[
         second
     ] & 0xFFFFFFFF  # fmt: skip
+
+
+def scalar(opcode: str, a: int, b: int, c: int, mode: str, sat: bool, second: str, into: str,
+           type: str) -> int:  # fmt: skip
+    """All of a scalar form, of operands whose parts are chosen."""
+    value = primary(opcode, a, b, mode)
+    if sat:
+        value = saturate(opcode, value, type == "s32", into)
+    if opcode in ("vadd", "vsub") or (sat and mode):
+        value = extend(value, 32, True)
+    return finish(value, c, second, into, type)
 
 
 def primary(opcode: str, a: int, b: int, mode: str) -> int:
@@ -121,9 +148,8 @@ def test_scalar_operations(opcode: str) -> None:
         form = f"{{d0}}{dotted(into)}, {{s0}}{dotted(asel)}, {{s1}}{dotted(bsel)}"
 
         def expected(x: int, y: int, c: int = 0) -> int:
-            value = primary(opcode, part(x, a, asel), part(y, b, bsel), mode)  # noqa: B023
-            value = saturate(value, bool(sat), d == "s32", into)  # noqa: B023
-            return finish(value, c, second, into, d)  # noqa: B023
+            left, right = part(x, a, asel), part(y, b, bsel)  # noqa: B023
+            return scalar(opcode, left, right, c, mode, bool(sat), second, into, d)  # noqa: B023
 
         check(op, form + (", {s2}" if third else ""), expected, seed, 3 if third else 2)
 
@@ -138,8 +164,11 @@ def test_multiply_add(scale: int) -> None:
         signed = "s32" in (a, b)
 
         def expected(x: int, y: int, c: int) -> int:
-            total = part(x, a, asel) * part(y, b, bsel) + extend(c, 32, signed)  # noqa: B023
-            result = (total + bool(po)) >> scale  # noqa: B023
+            left, right = (extend(v, 32, True) for v in (part(x, a, asel), part(y, b, bsel)))  # noqa: B023
+            total = left * right + extend(c, 32, True) + bool(po)  # noqa: B023
+            if scale and not signed:  # noqa: B023
+                total %= 2**64
+            result = total >> scale  # noqa: B023
             return (clamp(result, 32, signed) if sat else result) & 0xFFFFFFFF  # noqa: B023
 
         check(op, form, expected, seed)
@@ -156,7 +185,7 @@ def test_comparisons(cmp: str) -> None:
 
         def expected(x: int, y: int, c: int = 0) -> int:
             value = compared(cmp, part(x, a, asel), part(y, b, bsel))  # noqa: B023
-            return finish(value, c, second, into, "u32")  # noqa: B023
+            return finish(value, c, second, into, a)  # noqa: B023
 
         check(op, form + (", {s2}" if third else ""), expected, seed, 3 if third else 2)
 

@@ -1,7 +1,9 @@
-"""Video instructions (PTX ISA 9.0, sections 9.7.17 and 9.7.18), as the manual's pseudo-code is.
+"""Video instructions (PTX ISA 9.0, sections 9.7.17 and 9.7.18).
 
-Operands are taken apart by the selectors that they carry, widened by the sign of their types, and
-computed exactly; the scalar forms give 34 bits, of which 33 go on where nothing saturates.
+Operands are taken apart by the selectors that they carry and widened by the sign of their types.
+The SIMD forms are the manual's. The scalar ones, for which sm_90 has no instructions, are the code
+of 64 bits that ptxas 13.0 makes of them, which the manual's pseudo-code of 34 bits is not: see
+docs/emulator.md.
 """
 
 from __future__ import annotations
@@ -36,6 +38,10 @@ def _low(value: Array) -> Array:
     return (value & np.int64(0xFFFFFFFF)).astype(np.uint32)
 
 
+def _u64(value: Array) -> Array:
+    return np.asarray(value).view(np.uint64)
+
+
 def _range(bits: int, signed: bool) -> tuple[int, int]:
     return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
 
@@ -63,26 +69,52 @@ def _part(a: Array, type: str, selector: str) -> Array:
 def _shift(words: Words) -> Operation:
     def function(a: Array, b: Array) -> Array:
         count = np.minimum(b, 32) if "clamp" in words else b & 31
-        if words.opcode == "vshr":
-            return a >> count
-        # Of 33 bits shifted by 32 the 34 lowest are kept.
-        return (a << np.minimum(count, 31)) << (count - np.minimum(count, 31))
+        return a >> count if words.opcode == "vshr" else a << count
 
     return function
 
 
-def _combined(words: Words, value: Array, c: Array | None, type: str, into: str) -> Array:
-    """The second operation, or the merge into `c`, that a scalar form may end with."""
-    if c is None:
-        return _low(value)
+def _clamped_from_above(value: Array, bits: int, signed: bool) -> Array:
+    """What does not fit a part of a register becomes the largest number, be it negative."""
+    high = _range(bits, signed)[1]
+    return np.where(_u64(value) > np.uint64(high), np.int64(high), value)
+
+
+def _saturated(words: Words, value: Array, signed: bool, into: str) -> Array:
+    """``.sat``: of a shift by 32 bits wherever it goes, of others by the part that they go into."""
+    low, high = _range(32, signed)
+    if words.opcode in ("vshl", "vshr"):
+        return np.clip(_wrapped(value, 34), low, high)
     if into:
-        bits = _WIDTHS[into[0]]
-        at = np.uint32(bits * int(into[1]))
-        mask = np.uint32((1 << bits) - 1)
-        return (_low(value) & mask) << at | c & ~(mask << at)
-    addend = _typed(c, 32, type)
-    operation = {"add": np.add, "min": np.minimum, "max": np.maximum}[words.one_of(_MERGES)]
-    return _low(np.asarray(operation(value, addend)))
+        return _clamped_from_above(value, _WIDTHS[into[0]], signed)
+    return np.clip(value, low, high) if signed else np.maximum(value, 0)
+
+
+def _cut(words: Words) -> bool:
+    """Whether the second operation gets the lowest 32 bits, as a signed number."""
+    shifted = words.opcode in ("vshl", "vshr") and "sat" in words
+    return shifted or words.opcode in ("vadd", "vsub")
+
+
+def _merged(value: Array, c: Array, into: str) -> Array:
+    """`c` with a part replaced by the lowest bits of `value`; .h1 by bits 16 to 31."""
+    if into == "h1":
+        return _low(value) & np.uint32(0xFFFF0000) | c & np.uint32(0xFFFF)
+    bits = _WIDTHS[into[0]]
+    at = np.uint32(bits * int(into[1]))
+    mask = np.uint32((1 << bits) - 1)
+    return (_low(value) & mask) << at | c & ~(mask << at)
+
+
+def _second(operation: str, value: Array, c: Array, signed: bool) -> Array:
+    """The second operation of a scalar form, on 64 bits of one sign."""
+    addend = _typed(c, 32, "s32" if signed else "u32")
+    if operation == "add":
+        return _low(value + addend)
+    choose = np.minimum if operation == "min" else np.maximum
+    if signed:
+        return _low(np.asarray(choose(value, addend)))
+    return _low(np.asarray(choose(_u64(value), _u64(addend))).view(np.int64))
 
 
 @rule("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vset")
@@ -90,8 +122,8 @@ def scalar(words: Words) -> Meaning:
     into, a_part, b_part, *_ = (*words.selectors, "", "", "")
     comparing = words.opcode == "vset"
     types = words.types
-    d_type, a_type, b_type = ("u32", *types[:2]) if comparing else types[:3]
-    signed = d_type == "s32"
+    a_type, b_type = types[:2] if comparing else types[1:3]
+    signed = types[0] == "s32"
     operation: Any = _SCALAR.get(words.opcode)
     if comparing:
         operation = comparison(words, "s64")
@@ -101,39 +133,36 @@ def scalar(words: Words) -> Meaning:
     def function(a: Array, b: Array, c: Array | None = None) -> Array:
         left, right = _part(a, a_type, a_part), _part(b, b_type, b_part)
         value = np.asarray(operation(left, right)).astype(np.int64)
-        if not comparing:
-            value = _wrapped(value, 34)
-            if "sat" in words:
-                bits = _WIDTHS[into[0]] if into else 32
-                value = np.clip(value, *_range(bits, signed))
-            value = _wrapped(value, 33)
-        return _combined(words, value, c, d_type, into)
+        if "sat" in words:
+            value = _saturated(words, value, signed, into)
+        if c is None:
+            return _low(value)
+        if into:
+            return _merged(value, c, into)
+        value = _wrapped(value, 32) if _cut(words) else value
+        return _second(words.one_of(_MERGES), value, c, signed)
 
     return Meaning(function, ("b32",), ("b32", "b32"), optional="b32")
 
 
 @rule("vmad")
 def multiply_add(words: Words) -> Meaning:
-    """a * b + c, exact, shifted, and saturated by the sign of its operands."""
+    """a * b + c of signed numbers in 64 bits; shifted and saturated by the operands' types."""
     _, a_part, b_part, *_ = (*words.selectors, "", "", "")
     _, a_type, b_type = words.types[:3]
     signed = "s32" in (a_type, b_type)
     shift = {"shr7": 7, "shr15": 15}.get(words.one_of("shr7 shr15"), 0)
-    more = 1 if "po" in words else 0
+    more = np.int64(1 if "po" in words else 0)
+    low, high = _range(32, signed)
 
     def function(a: Array, b: Array, c: Array) -> Array:
         left, right = _part(a, a_type, a_part), _part(b, b_type, b_part)
-        addend = _typed(c, 32, "s32" if signed else "u32")
-        # The product has up to 66 bits.
-        exact = left.astype(object) * right.astype(object) + addend.astype(object) + more
-        low, high = _range(32, signed)
-        results = []
-        for value in exact.tolist():
-            result = value >> shift
-            if "sat" in words:
-                result = min(max(result, low), high)
-            results.append(result & 0xFFFFFFFF)
-        return np.array(results, np.uint32)
+        product = _wrapped(left, 32) * _wrapped(right, 32)
+        value = product + _typed(c, 32, "s32") + more
+        if shift:
+            logical = (_u64(value) >> np.uint64(shift)).view(np.int64)
+            value = value >> shift if signed else logical
+        return _low(np.clip(value, low, high) if "sat" in words else value)
 
     return Meaning(function, ("b32",), ("b32", "b32", "b32"))
 
