@@ -70,10 +70,11 @@ _PLAIN: dict[str, Any] = {
 }
 
 
-def combination(operation: str, type: str, flush: bool = False) -> Combine:
+def combination(operation: str, type: str, flush: bool = False, quiet: bool = True) -> Combine:
     """What becomes of the old value and the operands; arrays of `type`.
 
-    `flush` is for float32, whose sums in global memory have no subnormal operands or results.
+    `flush` is for float32: sums have no subnormal operands or results, as those of ``red`` in
+    global memory. `quiet` is for float64: a sum that is an operand's NaN is made quiet.
     """
     if types.kind(type) != "f":
         return _PLAIN[operation]
@@ -84,7 +85,7 @@ def combination(operation: str, type: str, flush: bool = False) -> Combine:
             return RULES["add"](Words("add.rn.ftz.f32")).function
         if type == "f32":
             return lambda old, b: canonical(old + b)
-        return lambda old, b: nan_of_operands(old + b, (old, b))
+        return lambda old, b: nan_of_operands(old + b, (old, b), quiet)
     form = half.element(type)
 
     def sixteen(old: Array, b: Array) -> Array:
@@ -107,9 +108,13 @@ class Reduction:
 
     @staticmethod
     def of(words: Words, type: str = "", flush: bool = False) -> Reduction:
-        """That of an instruction; `type` where it names none, `flush` as in :func:`combination`."""
+        """That of a copy or ``red.async``; `type` where it names none.
+
+        float32 keeps subnormals unless `flush`, and float64 a NaN as it is (measured on an H200).
+        """
         element = type or words.type
-        return Reduction(combination(words.one_of(_OPERATIONS), element, flush), element)
+        combine = combination(words.one_of(_OPERATIONS), element, flush, quiet=False)
+        return Reduction(combine, element)
 
     def apply(self, region: Region, offsets: Array, cells: Array) -> None:
         """Combine rows of bytes ``(n, size)`` with what lies at byte offsets."""

@@ -384,7 +384,7 @@ def _store(chunk: Chunk, decoded: Decoded) -> Step:
     to, origin = addresses(chunk, decoded, destination), addresses(chunk, decoded, source)
     size = steps.read(chunk, decoded, size_operand, "u32")
     to_space, from_space = Space(chunk, "global"), Space(chunk, "shared::cta")
-    reduction = Reduction.of(words, flush=True) if "reduce" in words else None
+    reduction = Reduction.of(words) if "reduce" in words else None
     mask = steps.read(chunk, decoded, decoded.operands[-1], "u16") if "cp_mask" in words else None
 
     def action(lane: int, lanes: Lanes) -> None:

@@ -1,4 +1,4 @@
-"""Asynchronous stores and reductions, wide atomics and calls through a register, as jobs.
+"""Asynchronous stores and reductions, atomics on floats and 128 bits, calls through a register.
 
 Each thread or copy changes places of its own, so that no order of them matters.
 """
@@ -69,22 +69,30 @@ done:"""
     return _job(f"cp.reduce global {operation}.{type}", body, type, TILE)
 
 
+_PEER = " .reqnctapercluster 2, 1, 1 .explicitcluster"
+
+
 def _into_shared(operation: str, type: str) -> Job:
+    """A CTA's elements of `b` change those of `a` in the other CTA of its cluster."""
     body = f"""
+    .reg .b32 %peer, %there, %far;
     .shared .align 16 .b8 tile[{TILE}], into[{TILE}]; .shared .align 8 .b64 full;
     {_LOAD}
-    mov.u32 %sum, into; add.u32 %sum, %sum, %t; st.shared.b32 [%sum], %x; mov.u32 %bar, full;
+    mov.u32 %there, into; add.u32 %sum, %there, %t; st.shared.b32 [%sum], %x; mov.u32 %bar, full;
     @%p mbarrier.init.shared::cta.b64 [%bar], 1; @%p fence.mbarrier_init.release.cluster;
-    fence.proxy.async; bar.sync 0;
+    @%p mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], {TILE};
+    fence.proxy.async; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+    mov.u32 %peer, %cluster_ctarank; xor.b32 %peer, %peer, 1;
+    mapa.shared::cluster.u32 %there, %there, %peer; mapa.shared::cluster.u32 %far, %bar, %peer;
     @!%p bra wait;
-    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], {TILE}; mov.u32 %x, into;
     cp.reduce.async.bulk.shared::cluster.shared::cta.{TX}.{operation}.{type}
-        [%x], [%from], {TILE}, [%bar];
+        [%there], [%from], {TILE}, [%far];
 wait:
-    mbarrier.try_wait.parity.shared::cta.b64 %q, [%bar], 0; @!%q bra wait;
+    mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %q, [%bar], 0; @!%q bra wait;
     ld.shared.b32 %x, [%sum]; cvt.u64.u32 %at, %t; add.u64 %at, %out, %at; st.global.b32 [%at], %x;
+    barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
     """
-    return _job(f"cp.reduce shared {operation}.{type}", body, type, TILE)
+    return _job(f"cp.reduce shared {operation}.{type}", body, type, TILE, _PEER)
 
 
 def _to_a_peer(op: str, type: str, vector: int) -> Job:
@@ -129,7 +137,7 @@ wait:
     }
     barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
     """
-    job = _job(f"{op} v{vector}", body, type, tile, " .reqnctapercluster 2, 1, 1 .explicitcluster")
+    job = _job(f"{op} v{vector}", body, type, tile, _PEER)
     return Job(job.name, job.text, job.grid, 128, job.inputs, job.out_bytes)
 
 
@@ -150,6 +158,44 @@ def _wide_atomics(space: str) -> Job:
     ld{space}.b128 %q3, [{memory}]; st.global.b128 [%own], %q3;
     """
     job = _job(f"atom{space}.b128", body, "u64", 16 * 128)
+    return Job(job.name, job.text, job.grid, 128, job.inputs, job.out_bytes)
+
+
+def _float_atomics(space: str, operation: str, type: str, vector: int) -> Job:
+    """Each thread changes elements of `a` by those of `b`: by red, by atom; and what atom read."""
+    bits, size = types.bits(type), vector * types.bits(type) // 8
+    column = 128 * size
+    word = "" if vector == 1 else f".v{vector}"
+    olds, news = ([f"%{letter}{n}" for n in range(vector)] for letter in "vw")
+    read, value = (
+        f"{{{', '.join(names)}}}" if vector > 1 else names[0] for names in (olds, news)
+    )
+    memory = "%sum" if space == ".shared" else "%own"
+    named = f"{operation}{word}.{type}"
+
+    def moved(op: str, address: str, registers: list[str], place: int = 0) -> str:
+        """Every element by itself: not every vector may be moved as one."""
+        ends = [f"[{address}+{place + n * bits // 8}]" for n in range(vector)]
+        pairs = zip(ends, registers, strict=True)
+        return " ".join(
+            f"{op}.b{bits} {r}, {e};" if op[:2] == "ld" else f"{op}.b{bits} {e}, {r};"
+            for e, r in pairs
+        )
+
+    body = f"""
+    .reg .{types.register_type(type)} {", ".join([*olds, *news])}; .reg .b64 %own;
+    .shared .align 16 .b8 tile[{2 * column}];
+    mad.wide.u32 %a, %i, {size}, %a; mad.wide.u32 %b, %i, {size}, %b;
+    mad.wide.u32 %own, %i, {size}, %out; mov.u32 %sum, tile; mad.lo.u32 %sum, %i, {size}, %sum;
+    {moved("ld.global", "%a", olds)} {moved("ld.global", "%b", news)}
+    {moved(f"st{space}", memory, olds)} {moved(f"st{space}", memory, olds, column)}
+    red{space}.{named} [{memory}], {value};
+    atom{space}.{named} {read}, [{memory}+{column}], {value};
+    {moved("st.global", "%own", olds, 2 * column)}
+    {moved(f"ld{space}", memory, olds)} {moved("st.global", "%own", olds)}
+    {moved(f"ld{space}", memory, olds, column)} {moved("st.global", "%own", olds, column)}
+    """
+    job = _job(f"atom{space}.{named}", body, type, 3 * column)
     return Job(job.name, job.text, job.grid, 128, job.inputs, job.out_bytes)
 
 
@@ -181,6 +227,12 @@ GLOBAL = (("and or xor", "b32 b64"), ("add", "u32 s32 u64 f32 f64"), ("inc dec",
 SHARED = (("and or xor", "b32"), ("add", "u32 s32 u64"), ("inc dec", "u32"), ("min max", "u32 s32"))
 
 
+FLOATS = (("add", "f32 f64"), ("add.noftz", "f16 f16x2 bf16 bf16x2"))
+VECTORS = (("add", "f32", (2, 4)), ("add.noftz", "f16 bf16", (2, 4, 8)),
+           ("min.noftz max.noftz", "f16 bf16", (2, 8)),
+           ("add.noftz min.noftz max.noftz", "f16x2 bf16x2", (2, 4)))  # fmt: skip
+
+
 def _forms(table: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str]]:
     for operations, kinds in table:
         for operation in operations.split():
@@ -188,12 +240,21 @@ def _forms(table: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str]]:
                 yield operation, type
 
 
+def _all_float_atomics() -> Iterator[Job]:
+    for operation, type in _forms(FLOATS):
+        for space in (".global", ".shared", ""):
+            yield _float_atomics(space, operation, type, 1)
+    for operations, kinds, vectors in VECTORS:
+        for operation, type in _forms(((operations, kinds),)):
+            for vector in vectors:
+                yield _float_atomics(".global", operation, type, vector)
+
+
 def asynchrony_jobs() -> Iterator[Job]:
-    """Every reduction by a copy, every store and reduction at a peer, wide atomics, calls."""
+    """Every reduction by a copy, every store and reduction at a peer, atomics, calls."""
     for operation, type in _forms(GLOBAL):
         yield _into_global(operation, type)
     for operation, type in _forms(SHARED):
-        yield _into_shared(operation, type)
         yield _to_a_peer(f"red.async.relaxed.cluster.{TX}.{operation}.{type}", type, 1)
     for type, vectors in (("b32", (1, 2, 4)), ("f32", (2, 4)), ("s64", (1, 2)), ("f64", (2,))):
         for vector in vectors:
@@ -201,4 +262,7 @@ def asynchrony_jobs() -> Iterator[Job]:
             yield _to_a_peer(f"st.async.shared::cluster.{TX}{word}.{type}", type, vector)
     for space in (".global", ".shared", ""):
         yield _wide_atomics(space)
+    yield from _all_float_atomics()
     yield _calls()
+    for operation, type in _forms(SHARED):
+        yield _into_shared(operation, type)

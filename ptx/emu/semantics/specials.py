@@ -27,13 +27,15 @@ def canonical(result: Array) -> Array:
     return result
 
 
-def nan_of_operands(result: Array, sources: tuple[Array, ...]) -> Array:
-    """float64 NaNs with the payload of a NaN operand, quieted: of b, else c, else a."""
+def nan_of_operands(result: Array, sources: tuple[Array, ...], quiet: bool = True) -> Array:
+    """float64 NaNs with the payload of a NaN operand, quieted or as it is: of b, else c, else a."""
     wrong = np.isnan(result)
     if wrong.any():
         bits = np.full(len(result), NAN_64)
         for source in (sources[0], *reversed(sources[1:])):
-            payload = np.ascontiguousarray(source).view(np.uint64) | np.uint64(1 << 51)
+            payload = np.ascontiguousarray(source).view(np.uint64)
+            if quiet:
+                payload = payload | np.uint64(1 << 51)
             bits = np.where(np.isnan(source), payload, bits)
         result = np.where(wrong, bits, result.view(np.uint64)).view(np.float64)
     return result
