@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.lost_gpu import pytest_runtest_makereport as pytest_runtest_makereport
+from tests.lost_gpu import pytest_runtest_setup as pytest_runtest_setup
+
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile("repeatable")  # another is chosen by --hypothesis-profile

@@ -167,9 +167,7 @@ def _float_atomics(space: str, operation: str, type: str, vector: int) -> Job:
     column = 128 * size
     word = "" if vector == 1 else f".v{vector}"
     olds, news = ([f"%{letter}{n}" for n in range(vector)] for letter in "vw")
-    read, value = (
-        f"{{{', '.join(names)}}}" if vector > 1 else names[0] for names in (olds, news)
-    )
+    read, value = (f"{{{', '.join(names)}}}" if vector > 1 else names[0] for names in (olds, news))
     memory = "%sum" if space == ".shared" else "%own"
     named = f"{operation}{word}.{type}"
 

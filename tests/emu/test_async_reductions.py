@@ -213,6 +213,33 @@ def test_float32_sums_in_global_memory_flush() -> None:
     assert memory.read(address, 12).view(np.uint32).tolist() == [0, 0, 7]
 
 
+COPIED_SUMS = {
+    "f32": [(0x80000000, 0x80000001, 0x80000001), (0x2, 0x80800000, 0x807FFFFE),
+            (0x807FFFFF, 0xC00000, 0x400001), (0x800000, 0x7FFFFF, 0xFFFFFF),
+            (0x7F800000, 0x7F800001, 0x7FFFFFFF)],
+    "f64": [(0x8018000000000000, 0x7FF17EE58571CD19, 0x7FF17EE58571CD19),
+            (0xFFF0000000000001, 0xBFDC2DFE75EA1A13, 0xFFF0000000000001),
+            (0xFFF4AFFFFFFFFFFF, 0x7FFFFFFFFFFFFFFF, 0x7FFFFFFFFFFFFFFF),
+            (0x7FF8000000000001, 0x1, 0x7FF8000000000001)],
+}  # fmt: skip
+"""What is in memory, what a copy adds to it, and what an H200 leaves there."""
+
+
+@pytest.mark.parametrize("type", COPIED_SUMS)
+def test_sums_of_copies_keep_subnormals_and_nan(type: str) -> None:
+    kind = np.uint32 if type == "f32" else np.uint64
+    rows = (COPIED_SUMS[type] * 8)[: 128 // np.dtype(kind).itemsize]
+    before, held, after = np.array(rows, kind).T
+    memory = Memory()
+    source, target = memory.allocate(128), memory.allocate(128)
+    memory.write(source, np.ascontiguousarray(held))
+    memory.write(target, np.ascontiguousarray(before))
+    op = f"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.{type}"
+    text = TO_GLOBAL.format(op=op, bytes=128, more="")
+    run(text, [source, target], memory, block=32)
+    assert memory.read(target, 128).view(kind).tolist() == after.tolist()
+
+
 def test_of_each_16_bytes_those_of_the_mask() -> None:
     memory = Memory()
     source, target = memory.allocate(128), memory.allocate(128)

@@ -168,7 +168,7 @@ def test_multiply_add(scale: int) -> None:
             total = left * right + extend(c, 32, True) + bool(po)  # noqa: B023
             if scale and not signed:  # noqa: B023
                 total %= 2**64
-            result = total >> scale  # noqa: B023
+            result = total >> scale
             return (clamp(result, 32, signed) if sat else result) & 0xFFFFFFFF  # noqa: B023
 
         check(op, form, expected, seed)
