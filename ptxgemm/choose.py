@@ -39,6 +39,8 @@ PROMOTED = (
     Candidate(Tiling(128, 64, stages=8, cluster=1, group=16), 0.7, 128),
 )
 """For sums that are promoted, which take twice the registers."""
+TILES_START_US = 3.0
+"""A launch with its first loads and last stores; assumed."""
 START_AND_END = 192
 """What filling the ring and writing the last tile cost, in elements of K."""
 
@@ -59,6 +61,13 @@ def cost(candidate: Candidate, sm_count: int, m: int, n: int, depth: int) -> flo
 
 
 # ---------------------------------------------------------------- few columns, few tiles
+#
+# Fitted to the times of 150 choices for 64x4096x4096 and 16x14336x4096 on an H200, one launch right
+# after another, those near the fastest counting most. What they say of the design: bytes in flight
+# decide up to 5 MB on the card, not how they are cut into stages and depth; a stage that is being
+# multiplied is not in flight. Half of the SMs draw as much as all, each 64 bytes a clock. What is
+# left is the pause between launches: it is shorter where the next launch's CTAs find room beside
+# this one's, and longer for clusters of four or more.
 
 FEW_COLUMNS = 64
 """Up to so many rows or columns of C a product is bound by the bytes of one operand."""
@@ -71,25 +80,36 @@ MEMORY_BYTES_A_US = 4.2e6
 L2_BYTES_A_US = 11.5e6
 """What 4096³ in tiles of 128 x 128 draws from the L2 cache, measured."""
 NARROW_RATE = 0.85
-"""A narrow kernel's multiplications, relative to the above. This and what follows is assumed."""
-STREAM_BYTES_A_US = 60e3
-"""What one SM can draw from memory."""
-LATENCY_US = 1.2
-"""From a copy's start to its end on a busy card: so long a ring of stages has to last."""
-START_US, CLUSTER_US, MEETING_US = 3.0, 0.15, 0.7
-"""A launch with its first loads and last stores, what each doubling of a cluster costs, and the
-meeting of its parts."""
-PEER_BYTES_A_US = 40e3
+"""A narrow kernel's multiplications, relative to the above; assumed: no measured product is bound
+by them.
+"""
+SM_BYTES_A_US = 116e3
+"""What lands in the shared memory of one SM at most: 64 bytes a clock."""
+LATENCY_US = 1.08
+"""From a copy's start to its end on a busy card: so long what is in flight has to last."""
+START_US, WAVE_US, ALONE_US = 1.6, 1.2, 1.0
+"""What a launch adds to the one before it, what each further wave of CTAs does, and what it costs
+that no CTA of the next launch has room beside this one's.
+"""
+CROWDED = 0.67
+"""How much longer memory takes where some SMs have more CTAs than others: early launches fill what
+places are left, so that few more CTAs than SMs, with room for many, lie unevenly.
+"""
+CLUSTER_US = {1: 0.0, 2: 0.2, 4: 2.7, 8: 4.0}
+"""By CTAs of a cluster: four or more find no room at once while the launch before runs."""
+PEER_BYTES_A_US = 16.5e3
 """What one SM can draw from the shared memory of others."""
 
 
 def narrow_candidates(m: int, n: int) -> Iterator[Narrow]:
     """Every shape for C [m, n] with m >= n, each with all the shared memory that it can use for
-    one CTA on an SM, and for two.
+    one CTA on an SM, and for two; tiles of 256 rows only where there are many columns, as too few
+    of them draw on the memory.
     """
     tile_n = next((columns for columns in COLUMNS if columns >= n), 128)
     counts = (1, 2, 4, 8)
-    for tile_m, depth, parts, peers in product((64, 128, 256), (1, 2), counts, counts):
+    heights = (64, 128, 256) if tile_n > FEW_COLUMNS else (64, 128)
+    for tile_m, depth, parts, peers in product(heights, (1, 2), counts, counts):
         alone = tile_n < 32 or tile_m * peers >= 2 * m
         if parts * peers > CLUSTER_LIMIT or (peers > 1 and alone):
             continue
@@ -101,31 +121,34 @@ def narrow_candidates(m: int, n: int) -> Iterator[Narrow]:
 
 
 def narrow_us(shape: Narrow, sm_count: int, m: int, n: int, k: int) -> float:
-    """What C [m, n] over k takes, in microseconds."""
+    """What C [m, n] over k takes, in microseconds, one launch right after another."""
     ctas = shape.grid(m, n)
     lines = math.ceil(k / shape.tile_k / shape.parts) * shape.depth
+    landed = lines * (shape.a_bytes + shape.b_bytes)
     drawn = lines * (shape.a_bytes + shape.b_bytes / shape.peers)
-    slots = min(2, SHARED_LIMIT_BYTES // (shape.shared_bytes + BARRIER_BYTES))
-    busiest = -(-ctas // sm_count)
-    flying = min(busiest, slots) * shape.stages * shape.stage_bytes
+    slots = SHARED_LIMIT_BYTES // (shape.shared_bytes + BARRIER_BYTES)
+    places, busiest = sm_count * slots, -(-ctas // sm_count)
+    flying = min(busiest, slots) * (shape.stages - 1) * shape.stage_bytes
     multiplications = busiest * lines * shape.line_k * shape.tile_m * shape.tile_n
-    work = _together(
-        _memory_us(m, n, k),
+    crowded = CROWDED * (places - ctas) / (places - sm_count) if sm_count < ctas < places else 0.0
+    us = START_US + _longest(
+        _memory_us(m, n, k) * (1 + crowded),
         ctas * drawn / L2_BYTES_A_US,
-        busiest * drawn / min(STREAM_BYTES_A_US, flying / LATENCY_US),
+        busiest * landed / min(SM_BYTES_A_US, flying / LATENCY_US),
         multiplications / MULTIPLICATIONS_A_US / NARROW_RATE,
     )
-    us = -(-ctas // (sm_count * slots)) * START_US + work
-    us += CLUSTER_US * (shape.cluster.bit_length() - 1)
+    us += (-(-ctas // places) - 1) * WAVE_US + CLUSTER_US[shape.cluster]
+    if 2 * ctas > places:
+        us += ALONE_US
     if shape.parts > 1:
-        us += MEETING_US + 4 * shape.tile_m * shape.tile_n / PEER_BYTES_A_US
+        us += 4 * shape.tile_m * shape.tile_n / PEER_BYTES_A_US
     return us
 
 
 def tiling_us(one: Candidate, sm_count: int, m: int, n: int, k: int) -> float:
     """What an m x n product over k takes by whole tiles, in microseconds."""
     multiplying = cost(one, sm_count, m, n, k) / MULTIPLICATIONS_A_US
-    return START_US + _together(multiplying, _memory_us(m, n, k))
+    return TILES_START_US + _longest(multiplying, _memory_us(m, n, k), power=4)
 
 
 def _memory_us(m: int, n: int, k: int) -> float:
@@ -133,9 +156,9 @@ def _memory_us(m: int, n: int, k: int) -> float:
     return 2 * (k * (m + n) + m * n) / MEMORY_BYTES_A_US
 
 
-def _together(*us: float) -> float:
+def _longest(*us: float, power: int = 10) -> float:
     """Of things that overlap: the longest, and a little of the others."""
-    return float(sum(one**4 for one in us) ** 0.25)
+    return float(sum(one**power for one in us) ** (1 / power))
 
 
 def ranked(sm_count: int, m: int, n: int, k: int) -> list[Choice]:
