@@ -1,18 +1,18 @@
-"""compute-sanitizer beside the emulator, on the planted bugs and their mended twins.
+"""compute-sanitizer beside the emulator on the planted bugs, and on the kernels that are shipped.
 
-    python -m benchmarks.sanitizer [--tool TOOL ...] [--only WORD] [--jobs N] [--record]
+    python -m benchmarks.sanitizer [planted] [products] [--tool TOOL ...] [--jobs N] [--record]
 
-Each kernel runs under each tool in a process of its own, several at a time, and is ended when its
-time is up. Broken kernels that may wait for ever are never sent to the card: those that end in a
-deadlock, those that break the rules of barriers and masks, and those that branch anywhere. Rows
-are recorded tool by tool; ``tools/generate_sanitizer.py`` puts them into ``docs/faults.md``.
+Several kernels run in one process under a tool, and findings are theirs by the name of the kernel;
+those after which a card's context is lost, and products, have a process of their own. Where a
+process does not end well each of its kernels runs again, alone. Broken kernels that may wait for
+ever are never sent to the card: those that end in a deadlock, those that break the rules of
+barriers and masks, and those that branch anywhere. A row is recorded when a tool is through;
+``tools/generate_sanitizer.py`` puts them into ``docs/faults.md``.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import os
 import re
 import shutil
@@ -21,96 +21,162 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, Protocol
 
 import ptx
 from benchmarks import harness
-from benchmarks.sanitizer_output import parse
+from benchmarks.sanitizer_output import Output, parse
 from ptx.driver import STICKY
-from ptx.emu import EmulatorFault
 from ptx.errors import LaunchError
-from tests.emu import planted_ptx
-from tests.emu.unread import CASES
-from tests.emu.unread.expected import kind_of
 
-TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-WAITING = {"deadlock", "divergent-barrier", "mask", "barrier"}
-"""Kinds of fault after which threads may wait for ever."""
+EMULATOR = "emulator"
+GROUP = 10
+"""So many kernels share a process, where they can."""
+GRACE = 2.0
+"""Seconds that each kernel after the first adds to what a process may take."""
 ROOT = Path(__file__).resolve().parent.parent
-OPTIONS = ("--print-limit", "8", "--target-processes", "application-only")
-WRONG = "a result is wrong:"
-REFUSED = "not built:"
+OPTIONS = (
+    "--print-limit", "10000", "--show-backtrace", "no", "--target-processes", "application-only",
+)  # fmt: skip
+USUAL = "/usr/local/cuda/bin/compute-sanitizer"
+
+
+class Subject(Protocol):
+    """What runs under compute-sanitizer."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    def sent(self, version: str) -> bool:
+        """Whether it may run on a card."""
+
+    def alone(self, version: str) -> bool:
+        """Whether it shares no process."""
+
+    def run(self, device: str, version: str) -> None:
+        """Raises what goes wrong, :class:`ValueError` for a wrong result."""
+
+    def lines(self) -> set[int]:
+        """Of the Python file, where the bug is; empty where that is not known."""
+
+
+# A process under a tool imports no more than what it runs: it is slow there.
+
+
+def _planted() -> Sequence[Subject]:
+    from benchmarks.sanitizer_planted import planted
+
+    return planted()
+
+
+def _products() -> Sequence[Subject]:
+    from benchmarks.sanitizer_products import samples
+
+    return samples()
 
 
 @dataclass(frozen=True)
-class Planted:
-    """A planted bug."""
-
-    name: str
-    kind: str
-    """What the emulator calls it."""
-    hangs: bool = False
-
-    @property
-    def sent(self) -> bool:
-        """Whether the broken kernel may run on a card."""
-        return not self.hangs and self.kind not in WAITING
-
-    def run(self, device: str, broken: bool) -> None:
-        """Raises what goes wrong, :class:`ValueError` where the twin's result is not right."""
-        case = CASES.get(self.name)
-        if case is None:
-            self._run_file(device, broken)
-            return
-        written = case.run(ptx.device(device), broken)
-        for name, values in case.expected().items():
-            if not broken and not np.array_equal(written[name], values):
-                raise ValueError(f"{WRONG} {name}")
-
-    def _run_file(self, device: str, broken: bool) -> None:
-        path = next(path for path in planted_ptx.FILES if path.stem == self.name)
-        text = path.read_text(encoding="utf-8")
-        with tempfile.TemporaryDirectory() as folder:
-            if not broken:
-                path = Path(folder) / path.name
-                path.write_text(planted_ptx.mended(text), encoding="utf-8")
-            with contextlib.redirect_stdout(io.StringIO()):
-                planted_ptx.execute(path, planted_ptx.head(text, "run"), device)
-
-    def lines(self) -> set[int]:
-        """Where the bug is, in the Python file; none known for a file of PTX."""
-        case = CASES.get(self.name)
-        return case.places() | case.places("with") if case and not case.textual else set()
+class Corpus:
+    subjects: Callable[[], Sequence[Subject]]
+    versions: tuple[str, ...]
+    tools: tuple[str, ...]
 
 
-def planted() -> list[Planted]:
-    """Both corpora."""
-    files = []
-    for path in planted_ptx.FILES:
-        text = path.read_text(encoding="utf-8")
-        kind = planted_ptx.head(text, "kind")
-        # A copy that does not see the mbarrier initialised may never signal it, and a branch
-        # beyond its table may go anywhere.
-        hangs = (kind == "fence" and "mbarrier.try_wait" in text) or "brx.idx" in text
-        files.append(Planted(path.stem, kind, hangs))
-    return files + [Planted(c.name, kind_of(c), c.hangs) for c in CASES.values()]
+CARD_TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+CORPORA = {
+    "planted": Corpus(_planted, ("broken", "mended"), (EMULATOR, *CARD_TOOLS)),
+    "products": Corpus(_products, ("shipped",), ("memcheck", "racecheck")),
+}
+Job = tuple[Subject, str]
+"""What runs, in which version."""
+Verdict = dict[str, Any]
+
+# ---------------------------------------------------------------- inside the tool's process
+
+ENDED = {"ran": "ran", "wrong": "a result is wrong", "refused": "not built", "error": "an error"}
+"""How a kernel ended, in the words of the process that launched it."""
+_ENDED = re.compile(rf"^\* (.+?): ({'|'.join(ENDED.values())})(?:: (.*))?$", re.MULTILINE)
 
 
-def by_emulator(bug: Planted, broken: bool) -> dict[str, Any]:
-    """The emulator's verdict, as a row."""
+def launch_all(corpus: str, version: str, names: Sequence[str]) -> int:
+    """Launch kernels on the card one after another, and print how each ended."""
+    subjects: dict[str, Subject] = {one.name: one for one in CORPORA[corpus].subjects()}
+    for name in names:
+        if not subjects[name].sent(version):
+            raise SystemExit(f"{name} may wait for ever: it is not sent to a card")
+    for name in names:
+        how, says = _launch(subjects[name], version)
+        print(f"* {name}: {ENDED[how]}: {says}", flush=True)
+        if how == "error":  # the context may be lost
+            return 1
+    return 0
+
+
+def _launch(subject: Subject, version: str) -> tuple[str, str]:
     try:
-        bug.run("emulator", broken)
-    except EmulatorFault as fault:
-        return {"verdict": "found", "says": fault.kind}
+        subject.run("cuda:0", version)
+    except LaunchError as error:
+        return "error", error.message.partition("\n")[0]
     except ptx.PtxError as error:
-        return {"verdict": "found" if broken else "failed", "says": f"{REFUSED} {error.message}"}
-    return {"verdict": "clean", "says": ""}
+        return "refused", error.message.partition("\n")[0]
+    except ValueError as error:
+        return "wrong", str(error).partition("\n")[0]
+    return "ran", ""
+
+
+# ---------------------------------------------------------------- what its output says
+
+
+def verdicts(text: str, group: Sequence[Subject]) -> dict[str, Verdict]:
+    """By kernel, what the output of a process says; of none where it cannot be told apart."""
+    output = parse(text)
+    told = {name: (word, says) for name, word, says in _ENDED.findall(text)}
+    if len(group) > 1:
+        names = {one.name for one in group}
+        lost = any(word == ENDED["error"] for word, _ in told.values()) or _error(output)
+        strange = {found.kernel for found in output.findings} - names
+        if lost or strange or not output.complete or set(told) != names:
+            return {}
+    return {one.name: _verdict(output, one, told.get(one.name), text, group) for one in group}
+
+
+def _verdict(
+    output: Output, one: Subject, told: tuple[str, str] | None, text: str, group: Sequence[Subject]
+) -> Verdict:
+    findings = [found for found in output.findings if len(group) == 1 or found.kernel == one.name]
+    word, says = told or ("", "")
+    if word == ENDED["refused"]:
+        return {"verdict": "not built", "says": says}
+    if findings:
+        lines, right = {line for found in findings for _, line in found.places}, one.lines()
+        where = {"line": bool(lines & right)} if right else {}
+        return {"verdict": "found", "says": findings[0].what, **where}
+    # An error of a kernel comes from the driver without a tool too.
+    if said := _error(output):
+        return {"verdict": "error", "says": said}
+    if not output.complete or word != ENDED["ran"]:
+        why = f"{word}: {says}" if word else text.strip().replace(f"{ROOT}/", "")[-300:]
+        return {"verdict": "failed", "says": why}
+    return {"verdict": "clean"}
+
+
+def _error(output: Output) -> str:
+    """A call that told of what a kernel did, and was not refused itself."""
+    for call in output.calls:
+        code = re.search(r"\(error (\d+)\)", call)
+        if code and int(code[1]) in STICKY:
+            return call
+    return ""
+
+
+# ---------------------------------------------------------------- processes
 
 
 @dataclass(frozen=True)
@@ -119,14 +185,14 @@ class Sanitizer:
 
     path: str
     seconds: float
-    """After which a process is ended."""
+    """After which a process of one kernel is ended."""
 
-    def __call__(self, tool: str, bug: Planted, broken: bool) -> dict[str, Any]:
-        """Its verdict, as a row."""
-        if broken and not bug.sent:
-            return {"verdict": "not sent", "says": ""}
-        version = "broken" if broken else "mended"
-        run = [sys.executable, "-m", "benchmarks.sanitizer", "--run", bug.name, version]
+    def __call__(
+        self, corpus: str, tool: str, version: str, group: Sequence[Subject]
+    ) -> dict[str, Verdict]:
+        """Its verdicts by kernel; of none where they cannot be told apart."""
+        names = [one.name for one in group]
+        run = [sys.executable, "-m", "benchmarks.sanitizer", corpus, "--run", version, *names]
         with tempfile.TemporaryFile("w+") as out:
             process = subprocess.Popen(
                 [self.path, "--tool", tool, *OPTIONS, *run],
@@ -134,106 +200,120 @@ class Sanitizer:
                 env={**os.environ, "PTX_LINEINFO": "1"},
             )  # fmt: skip
             try:
-                process.wait(self.seconds)
+                process.wait(self.seconds + GRACE * (len(group) - 1))
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, 9)
                 process.wait()
-                return {"verdict": "time is up", "says": ""}
+                return {} if len(group) > 1 else {names[0]: {"verdict": "time is up"}}
             out.seek(0)
-            return verdict(out.read(), bug)
+            return verdicts(out.read(), group)
 
 
-def verdict(text: str, bug: Planted) -> dict[str, Any]:
-    """What a run's output says of a kernel, as a row."""
-    output = parse(text)
-    if REFUSED in text:
-        return {"verdict": "not built", "says": text.partition(REFUSED)[2].strip().split("\n")[0]}
-    if output.findings:
-        lines = {line for found in output.findings for _, line in found.places}
-        return {
-            "verdict": "found",
-            "says": output.findings[0].what,
-            "line": bool(lines & bug.lines()) if bug.lines() else None,
-        }
-    if not output.complete or WRONG in text:
-        return {"verdict": "failed", "says": text.strip().replace(f"{ROOT}/", "")[-300:]}
-    # An error of a kernel comes from the driver without a tool too.
-    said = next((call for call in output.calls if _of_a_kernel(call)), "")
-    return {"verdict": "error" if said else "clean", "says": said}
+def groups(jobs: Iterable[Job]) -> list[tuple[str, list[Subject]]]:
+    """What shares a process: kernels of one version, for the names of the twins are the same."""
+    found: list[tuple[str, list[Subject]]] = []
+    open_ones: dict[str, list[Subject]] = {}
+    for one, version in jobs:
+        if one.alone(version):
+            found.append((version, [one]))
+            continue
+        group = open_ones.get(version)
+        if group is None or len(group) == GROUP:
+            group = open_ones[version] = []
+            found.append((version, group))
+        group.append(one)
+    return sorted(found, key=lambda item: -len(item[1]))
 
 
-def _of_a_kernel(call: str) -> bool:
-    """Whether a call told of what a kernel did, and was not refused itself."""
-    code = re.search(r"\(error (\d+)\)", call)
-    return code is not None and int(code[1]) in STICKY
+def by_sanitizer(
+    corpus: str, tool: str, jobs: Sequence[Job], sanitizer: Sanitizer, processes: int
+) -> dict[tuple[str, str], Verdict]:
+    """The verdicts by kernel and version."""
+    found: dict[tuple[str, str], Verdict] = {}
+
+    def settle(todo: list[tuple[str, list[Subject]]]) -> None:
+        with ThreadPoolExecutor(processes) as pool:
+            said = pool.map(lambda item: sanitizer(corpus, tool, *item), todo)
+            for (version, _), by_name in zip(todo, said, strict=True):
+                found.update({(name, version): each for name, each in by_name.items()})
+
+    settle(groups(job for job in jobs if job[0].sent(job[1])))
+    for one, version in jobs:
+        if not one.sent(version):
+            found[one.name, version] = {"verdict": "not sent"}
+    settle([(version, [one]) for one, version in jobs if (one.name, version) not in found])
+    return found
 
 
 def judge(
-    bugs: Sequence[Planted], tool: str, sanitizer: Sanitizer, jobs: int
-) -> list[dict[str, Any]]:
-    """A row for each kernel and twin."""
-    work = [(bug, broken) for bug in bugs for broken in (True, False)]
+    corpus: str, tool: str, subjects: Sequence[Any], sanitizer: Sanitizer, processes: int
+) -> dict[str, Any]:
+    """A row of what one tool says of all kernels."""
+    jobs = [(one, version) for one in subjects for version in CORPORA[corpus].versions]
+    start = time.monotonic()
+    if tool == EMULATOR:
+        from benchmarks.sanitizer_planted import by_emulator
 
-    def one(bug: Planted, broken: bool) -> dict[str, Any]:
-        start = time.monotonic()
-        found = by_emulator(bug, broken) if tool == "emulator" else sanitizer(tool, bug, broken)
-        return {
-            "kernel": bug.name,
-            "kind": bug.kind,
-            "version": "broken" if broken else "mended",
-            "tool": tool,
-            **found,
-            "seconds": round(time.monotonic() - start, 2),
-        }
-
-    # The emulator is one for the whole process.
-    with ThreadPoolExecutor(1 if tool == "emulator" else jobs) as pool:
-        return list(pool.map(lambda pair: one(*pair), work))
-
-
-def run_one(name: str, version: str) -> int:
-    """A process under compute-sanitizer: launch one kernel on the card."""
-    (bug,) = [bug for bug in planted() if bug.name == name]
-    broken = version == "broken"
-    if broken and not bug.sent:
-        raise SystemExit(f"{name} may wait for ever: it is not sent to a card")
-    try:
-        bug.run("cuda:0", broken)
-    except ptx.PtxError as error:
-        print(error.message if isinstance(error, LaunchError) else f"{REFUSED} {error.message}")
-        return 1
-    except ValueError as error:
-        print(error)
-        return 1
-    return 0
+        found = {(one.name, version): by_emulator(one, version) for one, version in jobs}
+    else:
+        found = by_sanitizer(corpus, tool, jobs, sanitizer, processes)
+    return {
+        "corpus": corpus,
+        "tool": tool,
+        "seconds": round(time.monotonic() - start, 1),
+        "verdicts": [
+            {"kernel": one.name, "kind": one.kind, "version": version, **found[one.name, version]}
+            for one, version in jobs
+        ],
+    }
 
 
 def main(arguments: list[str]) -> int:
     parser = harness.parser("sanitizer", __doc__)
-    parser.add_argument("--tool", action="append", choices=TOOLS, help="may be repeated; else all")
+    parser.add_argument(
+        "corpus", nargs="*", metavar="CORPUS", default=[],
+        help=f"{' or '.join(CORPORA)} (default: both)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tool", action="append", choices=(EMULATOR, *CARD_TOOLS), help="may be repeated; else all"
+    )
     parser.add_argument("--only", default="", metavar="WORD", help="kernels with this in the name")
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) - 2))
-    parser.add_argument("--seconds", type=float, default=60, help="that a process may take")
+    parser.add_argument("--seconds", type=float, default=20, help="that a process may take")
     parser.add_argument("--sanitizer", default="", metavar="FILE", help="compute-sanitizer")
-    parser.add_argument("--run", nargs=2, metavar=("NAME", "VERSION"), help=argparse.SUPPRESS)
+    parser.add_argument("--run", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
+    if unknown := set(options.corpus) - set(CORPORA):
+        parser.error(f"there is no {unknown.pop()}; there are {', '.join(CORPORA)}")
     if options.run:
-        return run_one(*options.run)
-    usual = "/usr/local/cuda/bin/compute-sanitizer"
-    path = options.sanitizer or shutil.which("compute-sanitizer") or usual
+        return launch_all(options.corpus[0], options.run[0], options.run[1:])
+    path = options.sanitizer or shutil.which("compute-sanitizer") or USUAL
     if not Path(path).exists():
         print("compute-sanitizer is not on PATH, nor in /usr/local/cuda/bin; --sanitizer FILE")
         return 1
     sanitizer = Sanitizer(path, options.seconds)
-    bugs = [bug for bug in planted() if options.only in bug.name]
-    for tool in ("emulator", *(options.tool or TOOLS)):
-        rows = judge(bugs, tool, sanitizer, options.jobs)
-        counts = Counter((row["version"], row["verdict"]) for row in rows)
-        told = ", ".join(f"{n} {version} {word}" for (version, word), n in sorted(counts.items()))
-        print(f"{tool}: {told}", flush=True)
-        if options.record:
-            harness.record("sanitizer", rows)
+    for name in options.corpus or CORPORA:
+        corpus = CORPORA[name]
+        subjects = [one for one in corpus.subjects() if options.only in one.name]
+        for tool in corpus.tools:
+            if options.tool and tool not in options.tool:
+                continue
+            row = judge(name, tool, subjects, sanitizer, options.jobs)
+            print(told(row), flush=True)
+            if options.record:
+                harness.record("sanitizer", [row])
     return 0
+
+
+def told(row: dict[str, Any]) -> str:
+    """A row in a line, and what is said of twins and products that are not clean."""
+    counts = Counter((one["version"], one["verdict"]) for one in row["verdicts"])
+    words = ", ".join(f"{n} {version} {word}" for (version, word), n in sorted(counts.items()))
+    lines = [f"{row['corpus']}, {row['tool']}, {row['seconds']:.0f} s: {words}"]
+    for one in row["verdicts"]:
+        if one["version"] != "broken" and one["verdict"] != "clean":
+            lines.append(f"  {one['kernel']}: {one['verdict']}: {one.get('says', '')}")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

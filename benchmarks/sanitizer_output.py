@@ -13,6 +13,7 @@ BANNER = "COMPUTE-SANITIZER"
 _LINE = re.compile(r"^=========( +)(\S.*)$")
 _PLACE = re.compile(r"(?:^| )in (\S[^:]*):(\d+)(?::\S.*?)?(?: \[[\d,]+ hazards?\])?$")
 _WHERE = re.compile(r"^(?:at|and (?:Read|Write|Atomic)\b.* at) ")
+_KERNEL = re.compile(r"(?:^| )at ([^\s+]+)\+0x")
 _SUMMARY = re.compile(r"^(?:RACECHECK |ERROR |LEAK )SUMMARY: ([\d,]+)")
 _OF_THE_HOST = ("Program hit ", "Host API memory access error")
 """Reports of calls: an error that the driver returned, a copy of what was never written."""
@@ -26,6 +27,8 @@ class Finding:
     """The report's first line, without the places of the accesses."""
     places: tuple[tuple[str, int], ...]
     """Files and lines; none where the kernel was assembled without."""
+    kernel: str = ""
+    """The function of the first access; versions before 2023 do not tell it so."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ def parse(text: str) -> Output:
             where = [first, *(line for line in rest if _WHERE.match(line))]
             found = [_PLACE.search(line) for line in where]
             places = tuple((place[1], int(place[2])) for place in found if place)
-            findings.append(Finding(_title(first), places))
+            kernel = next((match[1] for line in where if (match := _KERNEL.search(line))), "")
+            findings.append(Finding(_title(first), places, kernel))
     return Output(tuple(findings), tuple(calls), started and ended)
 
 

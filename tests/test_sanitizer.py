@@ -11,8 +11,11 @@ from types import ModuleType
 import pytest
 
 from benchmarks import sanitizer
-from benchmarks.sanitizer import Planted, Sanitizer
+from benchmarks.sanitizer import Sanitizer, Verdict
 from benchmarks.sanitizer_output import Finding, parse
+from benchmarks.sanitizer_planted import Planted, planted
+from benchmarks.sanitizer_products import HOPPER, samples
+from ptxgemm.narrow import Narrow
 
 ROOT = Path(__file__).parents[1]
 
@@ -93,8 +96,11 @@ def test_memcheck_is_read() -> None:
     output = parse(MEMCHECK)
     assert output.complete
     assert output.findings == (
-        Finding("Invalid __global__ read of size 4 bytes", (("kernels/addresses.py", 66),)),
-    )
+        Finding(
+            "Invalid __global__ read of size 4 bytes", (("kernels/addresses.py", 66),),
+            "left_neighbour",
+        ),
+    )  # fmt: skip
     (call,) = output.calls
     assert call.startswith("Program hit CUDA_ERROR_ILLEGAL_ADDRESS")
 
@@ -108,6 +114,7 @@ def test_the_places_of_older_versions_are_read() -> None:
 def test_racecheck_is_read() -> None:
     error, warning = parse(RACECHECK).findings
     assert error.what == "Error: Race reported between Write access"
+    assert error.kernel == "scan_in_place"
     assert error.places == (("races.py", 38), ("races.py", 34), ("races.py", 38))
     assert warning == Finding("Warning: Race reported between Read access", ())
 
@@ -132,53 +139,127 @@ def test_an_output_without_its_ends_is_not_complete(text: str) -> None:
 # ---------------------------------------------------------------- verdicts
 
 NEIGHBOUR = Planted("left_neighbour", "out-of-bounds")
+BELOW = Planted("index_below_zero", "out-of-bounds")
+RAN = "* left_neighbour: ran: \n"
+ERROR = "* left_neighbour: an error: a launch failed\n"
+
+
+def verdict(text: str, bug: Planted) -> Verdict:
+    return sanitizer.verdicts(text, [bug])[bug.name]
 
 
 def test_a_verdict_tells_whether_the_line_is_right() -> None:
     right = MEMCHECK.replace("66", str(min(NEIGHBOUR.lines())))
-    assert sanitizer.verdict(right, NEIGHBOUR)["line"] is True
-    assert sanitizer.verdict(MEMCHECK.replace("66", "1"), NEIGHBOUR)["line"] is False
-    assert sanitizer.verdict(MEMCHECK, Planted("index_below_zero", "out-of-bounds"))["line"] is None
+    assert verdict(ERROR + right, NEIGHBOUR)["line"] is True
+    assert verdict(ERROR + MEMCHECK.replace("66", "1"), NEIGHBOUR)["line"] is False
+    assert "line" not in verdict(MEMCHECK, BELOW)
 
 
 @pytest.mark.parametrize(
-    ("text", "verdict"),
+    ("text", "expected"),
     [
-        (CLEAN, "clean"),
-        (CLEAN.replace("all is well", f"{sanitizer.WRONG} y"), "failed"),
-        (CLEAN.replace("all is well", f"{sanitizer.REFUSED} %f5 is in flight"), "not built"),
+        (RAN + CLEAN, {"verdict": "clean"}),
+        (CLEAN, "failed"),
+        ("* left_neighbour: a result is wrong: y\n" + CLEAN, "failed"),
+        (
+            "* left_neighbour: not built: %f5 is in flight\n" + CLEAN,
+            {"verdict": "not built", "says": "%f5 is in flight"},
+        ),
         ("Error: No attachable process found", "failed"),
-        (BY_DRIVER, "error"),
-        (BY_DRIVER.replace("700", "1"), "clean"),
+        (ERROR + BY_DRIVER, "error"),
+        (RAN + BY_DRIVER.replace("700", "1"), "clean"),
     ],
 )
-def test_verdicts_without_a_finding(text: str, verdict: str) -> None:
-    assert sanitizer.verdict(text, NEIGHBOUR)["verdict"] == verdict
+def test_verdicts_without_a_finding(text: str, expected: str | Verdict) -> None:
+    said = verdict(text, NEIGHBOUR)
+    assert expected in (said, said["verdict"])
+
+
+def test_findings_of_one_process_are_told_apart() -> None:
+    scan, step = Planted("scan_in_place", "race"), Planted("pivot_of_the_next_step", "race")
+    ran = "* scan_in_place: ran: \n* pivot_of_the_next_step: ran: \n"
+    one_race = RACECHECK.replace(RACECHECK.partition("Warning")[2].partition("RACECHECK")[0], "")
+    one_race = one_race.replace("========= WarningRACECHECK", "========= RACECHECK")
+    said = sanitizer.verdicts(ran + one_race, [scan, step])
+    assert said["scan_in_place"]["says"] == "Error: Race reported between Write access"
+    assert said["pivot_of_the_next_step"] == {"verdict": "clean"}
+    # The warning is of a function that is no kernel of theirs.
+    assert sanitizer.verdicts(ran + RACECHECK, [scan, step]) == {}
+    # One did not end, or a context was lost.
+    assert sanitizer.verdicts(ran.partition("* pivot")[0] + one_race, [scan, step]) == {}
+    assert sanitizer.verdicts(ran + BY_DRIVER, [scan, step]) == {}
+    assert sanitizer.verdicts(ran + CLEAN.rpartition("=========")[0], [scan, step]) == {}
+
+
+def test_who_shares_a_process() -> None:
+    jobs = [(bug, version) for bug in planted() for version in ("broken", "mended")]
+    found = sanitizer.groups(job for job in jobs if job[0].sent(job[1]))
+    alone = {one.name for version, (one, *rest) in found if not rest and version == "broken"}
+    assert {"left_neighbour", "trap_where_none_should_be", "the_receiver_has_left"} <= alone
+    assert max(len(group) for _, group in found) == sanitizer.GROUP
+    assert sum(len(group) for _, group in found) == sum(bug.sent(how) for bug, how in jobs)
+    assert len(found) < 70
 
 
 def test_what_may_wait_for_ever_is_not_sent() -> None:
-    bugs = {bug.name: bug for bug in sanitizer.planted()}
+    bugs = {bug.name: bug for bug in planted()}
     assert len(bugs) >= 120
-    waiting = "crossed_barriers ring_no_filled one_arrival_a_warp mask_of_a_branch bulk_no_fence"
+    waiting = (
+        "crossed_barriers ring_no_filled one_arrival_a_warp mask_of_a_branch bulk_no_fence "
+        "bulk_of_thirty_words"
+    )
     for name in waiting.split():
-        assert not bugs[name].sent
-    assert bugs["left_neighbour"].sent
-    assert bugs["reverse_no_barrier"].sent
+        assert not bugs[name].sent("broken")
+        assert bugs[name].sent("mended")
+    assert bugs["left_neighbour"].sent("broken")
+    assert bugs["reverse_no_barrier"].sent("broken")
     with pytest.raises(SystemExit, match="may wait for ever"):
-        sanitizer.run_one("crossed_barriers", "broken")
+        sanitizer.launch_all("planted", "broken", ["left_neighbour", "crossed_barriers"])
+
+
+# ---------------------------------------------------------------- products
+
+
+def test_the_sample_has_what_it_says() -> None:
+    chosen = {name: product.chosen for name, product in HOPPER.items()}
+    assert {one.a for one in chosen.values()} >= {"bf16", "f16", "tf32", "e4m3", "e5m2", "s8", "u8"}
+    narrow = [one for one in chosen.values() if isinstance(one, Narrow)]
+    assert {one.a_copy for one in narrow} == {"tensor", "units"}
+    assert any(one.parts > 1 and one.peers > 1 for one in narrow)
+    wide = [one for one in chosen.values() if not isinstance(one, Narrow)]
+    assert {one.store for one in wide} == {"tensor", "units"}
+    assert {one.alternate for one in wide} == {False, True}
+    assert any(one.cluster > 1 for one in wide)
+    names = [one.name for one in samples()]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", ["wgmma narrow by units", "mma f16", "SGEMM"])
+def test_a_product_is_right(name: str) -> None:
+    (sample,) = [one for one in samples() if one.name == name]
+    sample.run("emulator", "shipped")
+
+
+@pytest.mark.slow
+def test_all_products_are_right() -> None:
+    for sample in samples():
+        sample.run("emulator", "shipped")
 
 
 # ---------------------------------------------------------------- a whole run
 
 FAKE = """\
 import sys, time
-tool, name, version = sys.argv[2], *sys.argv[-2:]
-if name == "index_below_zero":
-    time.sleep(60)
+tool, at = sys.argv[2], sys.argv.index("--run")
+version, *names = sys.argv[at + 1 :]
 print("========= COMPUTE-SANITIZER")
-if version == "broken" and tool == "memcheck":
-    print("========= Invalid __global__ read of size 4 bytes")
-    print("=========     at k+0x90 in addresses.py:1")
+for name in names:
+    if name == "ctas_share_a_cell" and (version, tool) == ("broken", "synccheck"):
+        time.sleep(60)
+    if version == "broken" and tool == "memcheck":
+        print("========= Invalid __global__ read of size 4 bytes")
+        print(f"=========     at {name}+0x90 in addresses.py:1")
+    print(f"* {name}: ran: ", flush=True)
 print("========= ERROR SUMMARY: 0 errors")
 """
 
@@ -199,31 +280,40 @@ def generator() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for their annotations
     spec.loader.exec_module(module)
     return module
 
 
-def test_a_run_is_recorded_and_becomes_a_table(fake: Sanitizer, tmp_path: Path) -> None:
-    names = ("left_neighbour", "crossed_barriers", "index_below_zero", "waits_for_the_other_group")
-    bugs = [bug for bug in sanitizer.planted() if bug.name in names]
-    rows = []
-    for tool in ("emulator", "memcheck", "synccheck"):
-        some = bugs if tool == "emulator" else [b for b in bugs if b.name != names[3]]
-        rows += sanitizer.judge(some, tool, fake, jobs=4)
-    by_key = {(row["kernel"], row["version"], row["tool"]): row["verdict"] for row in rows}
+def test_a_run_is_recorded_and_becomes_a_table(
+    fake: Sanitizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sanitizer, "GRACE", 0.2)
+    names = ("left_neighbour", "crossed_barriers", "ctas_share_a_cell", "reverse_no_barrier")
+    bugs = [bug for bug in planted() if bug.name in names]
+    tools = ("emulator", "memcheck", "synccheck")
+    rows = [sanitizer.judge("planted", tool, bugs, fake, 4) for tool in tools]
+    rows.append(sanitizer.judge("products", "memcheck", samples()[:1], fake, 4))
+    by_key = {
+        (one["kernel"], one["version"], row["tool"]): one["verdict"]
+        for row in rows
+        for one in row["verdicts"]
+    }
     assert by_key["left_neighbour", "broken", "emulator"] == "found"
-    assert by_key["waits_for_the_other_group", "broken", "emulator"] == "found"
     assert by_key["left_neighbour", "mended", "emulator"] == "clean"
     assert by_key["left_neighbour", "broken", "memcheck"] == "found"
     assert by_key["left_neighbour", "mended", "memcheck"] == "clean"
     assert by_key["crossed_barriers", "broken", "memcheck"] == "not sent"
-    assert by_key["index_below_zero", "broken", "synccheck"] == "time is up"
+    assert by_key["ctas_share_a_cell", "broken", "synccheck"] == "time is up"
+    assert by_key["reverse_no_barrier", "broken", "synccheck"] == "clean"
     path = tmp_path / "sanitizer.jsonl"
     where = {"machine": "none", "date": "2026-01-01", "commit": "0"}
     path.write_text("".join(json.dumps({**row, **where}) + "\n" for row in rows))
     page = generator().page((ROOT / "docs" / "faults.md").read_text(encoding="utf-8"), path)
-    assert "| left_neighbour | out-of-bounds | found, other line |  |  | clean |" in page
-    assert "| memcheck | 2 | 1 | 0 | 3 | 0 | 1 |" in page
+    assert "| left_neighbour | out-of-bounds | found, other line | clean |" in page
+    assert "| memcheck | 3 | 3 | 0 | 4 | 0 | 0 |" in page
+    assert "| wgmma bf16 NN | clean |" in page
+    assert "none, 2026-01-01, commit `0`." in page
     assert page.endswith((ROOT / "docs" / "faults.md").read_text(encoding="utf-8")[-100:])
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +25,59 @@ NOT_MADE = (
     "The comparison has not been made yet: `python -m benchmarks.sanitizer --record` makes it on\n"
     "a GPU.\n"
 )
+ABOUT = """\
+Broken kernels that may wait for ever are not sent to a card. *Not built* are those that the
+assembler refuses, because ptxas would mend them; *error* is what no tool names and the driver
+reports of a kernel; the line counts where the author marked it. Each tool is made for faults of
+some kinds, and what is none of its matter is clean under it.
+"""
+PRODUCTS = """\
+### The shipped kernels
 
-Row = dict[str, Any]
+Small products, aligned and odd, in every type and by every way that data take; their results are
+checked too.
+
+"""
+
+Verdict = dict[str, Any]
+Key = tuple[str, str, str]
+"""Kernel, version and tool."""
 
 
-def latest(path: Path) -> dict[tuple[str, str, str], Row]:
-    """The newest row by kernel, version and tool; none before the first run is recorded."""
-    if not path.exists():
-        return {}
-    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    return {(row["kernel"], row["version"], row["tool"]): row for row in rows}
+@dataclass
+class Results:
+    """What is known of a corpus: of each kernel, version and tool the newest verdict."""
+
+    verdicts: dict[Key, Verdict] = field(default_factory=dict)
+    runs: dict[Key, str] = field(default_factory=dict)
+    """Where and when each verdict was made."""
+
+    @property
+    def tools(self) -> list[str]:
+        known = {tool for _, _, tool in self.verdicts}
+        return [tool for tool in TOOLS if tool in known]
+
+    @property
+    def kernels(self) -> dict[str, str]:
+        """The kinds of fault by kernel, in the order of the names."""
+        return {key[0]: self.verdicts[key]["kind"] for key in sorted(self.verdicts)}
+
+    def of(self, tool: str, version: str) -> list[str]:
+        return [one["verdict"] for key, one in self.verdicts.items() if key[1:] == (version, tool)]
+
+
+def read(path: Path) -> dict[str, Results]:
+    """By corpus; empty before the first run is recorded."""
+    found: dict[str, Results] = defaultdict(Results)
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    for row in map(json.loads, lines):
+        where = f"{row['card']}, driver {row['driver']}" if "card" in row else row["machine"]
+        run = f"{where}, {row['date'][:10]}, commit `{row['commit']}`"
+        results = found[row["corpus"]]
+        for one in row["verdicts"]:
+            key = one["kernel"], one["version"], row["tool"]
+            results.verdicts[key], results.runs[key] = one, run
+    return found
 
 
 def table(head: list[str], body: Iterable[list[str]]) -> str:
@@ -40,48 +85,57 @@ def table(head: list[str], body: Iterable[list[str]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(line) + " |" for line in body]) + "\n"
 
 
-def cell(row: Row | None) -> str:
-    """A verdict on a broken kernel in a word; ``found`` with its line where that is known."""
-    if row is None:
+def cell(verdict: Verdict | None) -> str:
+    """In a word; ``found`` with its line where that is known."""
+    if verdict is None:
         return ""
-    if row["verdict"] == "found" and row.get("line") is not None:
-        return "found, line" if row["line"] else "found, other line"
-    return str(row["verdict"])
+    if verdict["verdict"] == "found" and "line" in verdict:
+        return "found, line" if verdict["line"] else "found, other line"
+    return str(verdict["verdict"])
 
 
-def counts(rows: dict[tuple[str, str, str], Row]) -> str:
+def counts(results: Results) -> str:
     body = []
-    for tool in TOOLS:
-        some = [row for (_, _, of), row in rows.items() if of == tool]
-        broken = [row["verdict"] for row in some if row["version"] == "broken"]
-        mended = [row["verdict"] for row in some if row["version"] == "mended"]
-        if some:
-            ran = len(broken) - broken.count("not sent") - broken.count("not built")
-            body.append(
-                [tool, str(ran), str(broken.count("found")), str(broken.count("error")),
-                 str(len(mended)), str(mended.count("found")),
-                 str(sum(word not in ("found", "clean") for word in mended))]
-            )  # fmt: skip
+    for tool in results.tools:
+        broken, mended = results.of(tool, "broken"), results.of(tool, "mended")
+        ran = len(broken) - broken.count("not sent") - broken.count("not built")
+        failures = sum(word not in ("found", "clean") for word in mended)
+        numbers = (
+            ran, broken.count("found"), broken.count("error"), len(mended), mended.count("found"),
+            failures,
+        )  # fmt: skip
+        body.append([tool, *map(str, numbers)])
     head = ["tool", "broken kernels run", "found", "only an error of the driver", "twins run",
             "false alarms", "failures"]  # fmt: skip
     return table(head, body)
 
 
-def section(rows: dict[tuple[str, str, str], Row]) -> str:
-    if not rows:
-        return NOT_MADE
-    kernels = dict.fromkeys((kernel, row["kind"]) for (kernel, _, _), row in rows.items())
+def runs(results: Results) -> str:
+    return "; ".join(dict.fromkeys(results.runs.values())) + ".\n"
+
+
+def comparison(results: Results) -> str:
+    tools = [tool for tool in results.tools if tool != "emulator"]
     body = [
-        [name, kind, *(cell(rows.get((name, "broken", tool))) for tool in TOOLS[1:])]
-        for name, kind in kernels
+        [name, kind, *(cell(results.verdicts.get((name, "broken", tool))) for tool in tools)]
+        for name, kind in results.kernels.items()
     ]
-    last = list(rows.values())[-1]
-    where = f"{last['card']}, driver {last['driver']}" if "card" in last else last["machine"]
-    return (
-        f"{where}, {last['date'][:10]}, commit `{last['commit']}`. Broken kernels that may wait\n"
-        "for ever are not sent to a card. The line counts where the author marked it.\n\n"
-        f"{counts(rows)}\n{table(['kernel', 'fault', *TOOLS[1:]], body)}"
-    )
+    head = ["kernel", "fault", *tools]
+    return f"{runs(results)}{ABOUT}\n{counts(results)}\n{table(head, body)}"
+
+
+def products(results: Results) -> str:
+    body = [
+        [name, *(cell(results.verdicts.get((name, "shipped", tool))) for tool in results.tools)]
+        for name in results.kernels
+    ]
+    return f"{PRODUCTS}{runs(results)}\n{table(['product', *results.tools], body)}"
+
+
+def section(found: dict[str, Results]) -> str:
+    parts = [comparison(found["planted"])] if "planted" in found else []
+    parts += [products(found["products"])] if "products" in found else []
+    return "\n".join(parts) or NOT_MADE
 
 
 def page(text: str, path: Path = RESULTS) -> str:
@@ -90,7 +144,7 @@ def page(text: str, path: Path = RESULTS) -> str:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise SystemExit(f"{PAGE} has no place for the comparison: {BEGIN.strip()}")
-    return before + BEGIN + section(latest(path)) + END + after
+    return before + BEGIN + section(read(path)) + END + after
 
 
 def main() -> int:
