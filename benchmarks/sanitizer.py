@@ -30,7 +30,7 @@ from typing import Any, Protocol
 import ptx
 from benchmarks import harness
 from benchmarks.sanitizer_output import Output, parse
-from ptx.driver import STICKY
+from ptx.driver import STICKY, DriverError
 from ptx.errors import LaunchError
 
 EMULATOR = "emulator"
@@ -100,7 +100,10 @@ Verdict = dict[str, Any]
 
 # ---------------------------------------------------------------- inside the tool's process
 
-ENDED = {"ran": "ran", "wrong": "a result is wrong", "refused": "not built", "error": "an error"}
+ENDED = {
+    "ran": "ran", "wrong": "a result is wrong", "refused": "not built", "error": "an error",
+    "lost": "the context is lost",
+}  # fmt: skip
 """How a kernel ended, in the words of the process that launched it."""
 _ENDED = re.compile(rf"^\* (.+?): ({'|'.join(ENDED.values())})(?:: (.*))?$", re.MULTILINE)
 
@@ -114,7 +117,7 @@ def launch_all(corpus: str, version: str, names: Sequence[str]) -> int:
     for name in names:
         how, says = _launch(subjects[name], version)
         print(f"* {name}: {ENDED[how]}: {says}", flush=True)
-        if how == "error":  # the context may be lost
+        if how in ("error", "lost"):
             return 1
     return 0
 
@@ -123,7 +126,8 @@ def _launch(subject: Subject, version: str) -> tuple[str, str]:
     try:
         subject.run("cuda:0", version)
     except LaunchError as error:
-        return "error", error.message.partition("\n")[0]
+        lost = isinstance(error, DriverError) and error.code in STICKY
+        return "lost" if lost else "error", error.message.partition("\n")[0]
     except ptx.PtxError as error:
         return "refused", error.message.partition("\n")[0]
     except ValueError as error:
@@ -140,9 +144,9 @@ def verdicts(text: str, group: Sequence[Subject]) -> dict[str, Verdict]:
     told = {name: (word, says) for name, word, says in _ENDED.findall(text)}
     if len(group) > 1:
         names = {one.name for one in group}
-        lost = any(word == ENDED["error"] for word, _ in told.values()) or _error(output)
+        left = any(word in (ENDED["error"], ENDED["lost"]) for word, _ in told.values())
         strange = {found.kernel for found in output.findings} - names
-        if lost or strange or not output.complete or set(told) != names:
+        if left or strange or _error(output) or not output.complete or set(told) != names:
             return {}
     return {one.name: _verdict(output, one, told.get(one.name), text, group) for one in group}
 
@@ -158,8 +162,8 @@ def _verdict(
         lines, right = {line for found in findings for _, line in found.places}, one.lines()
         where = {"line": bool(lines & right)} if right else {}
         return {"verdict": "found", "says": findings[0].what, **where}
-    # An error of a kernel comes from the driver without a tool too.
-    if said := _error(output):
+    # An error of a kernel comes from the driver without a tool too, and memcheck alone repeats it.
+    if said := _error(output) or (says if word == ENDED["lost"] else ""):
         return {"verdict": "error", "says": said}
     if not output.complete or word != ENDED["ran"]:
         why = f"{word}: {says}" if word else text.strip().replace(f"{ROOT}/", "")[-300:]

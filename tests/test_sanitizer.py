@@ -142,6 +142,7 @@ NEIGHBOUR = Planted("left_neighbour", "out-of-bounds")
 BELOW = Planted("index_below_zero", "out-of-bounds")
 RAN = "* left_neighbour: ran: \n"
 ERROR = "* left_neighbour: an error: a launch failed\n"
+LOST = "* left_neighbour: the context is lost: cuCtxSynchronize failed: 700\n"
 
 
 def verdict(text: str, bug: Planted) -> Verdict:
@@ -167,6 +168,8 @@ def test_a_verdict_tells_whether_the_line_is_right() -> None:
         ),
         ("Error: No attachable process found", "failed"),
         (ERROR + BY_DRIVER, "error"),
+        (LOST + CLEAN, {"verdict": "error", "says": "cuCtxSynchronize failed: 700"}),
+        (ERROR + CLEAN, "failed"),
         (RAN + BY_DRIVER.replace("700", "1"), "clean"),
     ],
 )
@@ -188,6 +191,7 @@ def test_findings_of_one_process_are_told_apart() -> None:
     # One did not end, or a context was lost.
     assert sanitizer.verdicts(ran.partition("* pivot")[0] + one_race, [scan, step]) == {}
     assert sanitizer.verdicts(ran + BY_DRIVER, [scan, step]) == {}
+    assert sanitizer.verdicts(ran + LOST + CLEAN, [scan, step]) == {}
     assert sanitizer.verdicts(ran + CLEAN.rpartition("=========")[0], [scan, step]) == {}
 
 
