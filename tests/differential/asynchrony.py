@@ -12,20 +12,20 @@ import numpy as np
 from ptx import types
 from tests.differential.jobs import Job
 from tests.differential.programs import HEAD
-from tests.differential.values import Array, generator, random
+from tests.differential.values import Array, columns
 
 SEED = 9
-CTAS = 8
+CTAS = 32
 """Of a job; each has its own operands."""
 TILE = 512
 """Bytes that a copy reduces."""
 TX = "mbarrier::complete_tx::bytes"
 
 
-def _operands(type: str, nbytes: int, *names: str) -> Array:
-    """Random values of `type` for every CTA, as bytes."""
+def _operands(type: str, nbytes: int) -> tuple[Array, ...]:
+    """Two arrays of `type` for every CTA, as bytes: pairs of edges, then random ones."""
     count = CTAS * nbytes * 8 // types.bits(type)
-    return random(type, count, generator(SEED, "asynchrony", type, *names)).view(np.uint8)
+    return tuple(column.view(np.uint8) for column in columns((type, type), count, SEED))
 
 
 _START = """
@@ -44,8 +44,7 @@ def _job(name: str, body: str, type: str, size: int, directive: str = "") -> Job
     """`body` between the reading of parameters and the return; 128 threads in each CTA."""
     head = f".visible .entry job(.param .u64 a, .param .u64 b, .param .u64 out){directive}\n{{"
     text = f"{HEAD}{head}{_START}{_own(size)}\n{body}\nret;\n}}\n"
-    inputs = (_operands(type, size, name, "a"), _operands(type, size, name, "b"))
-    return Job(name, text, CTAS, size // 4, inputs, CTAS * size)
+    return Job(name, text, CTAS, size // 4, _operands(type, size), CTAS * size)
 
 
 _LOAD = """
