@@ -2,6 +2,7 @@
 
 assemble FOLDER                     cubins of all programs, for a machine without ptxas
 run FOLDER --device cuda:0 --out DIR
+record DIR --stages video,asynchrony  keep a sample of a card's answers for the tests to replay
 fold                                what ptxas computes of constants, against the emulator
 """
 
@@ -14,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import ptx
-from tests.differential import answers, folding
+from tests.differential import answers, folding, recorded
 from tests.differential.instances import all_instances, video_instances
 from tests.differential.programs import Images
 from tests.differential.stages import STAGES, failed
@@ -52,6 +53,12 @@ def run(images: Images, name: str, out: Path, stages: list[str]) -> None:
         print(f"{stage}: {count} tasks, {wrong} failed, {seconds:.1f} s", flush=True)
 
 
+def record(folder: Path, stages: list[str]) -> None:
+    for stage in stages:
+        found = answers.read(folder, stage)
+        recorded.keep(stage, [(task.of, found[task.name]) for task in STAGES[stage]()])
+
+
 def fold() -> None:
     """Count by opcode and types what ptxas folds, and print what differs."""
     found: Counter[tuple[str, bool]] = Counter()
@@ -67,8 +74,8 @@ def fold() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.differential")
-    parser.add_argument("verb", choices=("assemble", "run", "fold"))
-    parser.add_argument("folder", type=Path, nargs="?", help="of cubins")
+    parser.add_argument("verb", choices=("assemble", "run", "record", "fold"))
+    parser.add_argument("folder", type=Path, nargs="?", help="of cubins, or of answers")
     parser.add_argument("--device", default="emulator")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--stages", default=",".join(STAGES))
@@ -78,9 +85,12 @@ def main() -> None:
         fold()
         return
     if given.folder is None:
-        parser.error("which folder of cubins?")
-    images = Images(given.folder, given.optimize)
+        parser.error("which folder?")
     stages = given.stages.split(",")
+    if given.verb == "record":
+        record(given.folder, stages)
+        return
+    images = Images(given.folder, given.optimize)
     if given.verb == "assemble":
         assemble(images, stages)
     else:

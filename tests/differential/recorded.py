@@ -1,8 +1,8 @@
 """A sample of an H200's answers, kept beside the tests, and its replay on the emulator.
 
-``straight.npz`` holds operands and results of every instance that is to be equal to the bit;
-``digests.npz`` a checksum for each case of tensor cores, each program with control flow and each
-result of the exhaustive runs.
+``straight.npz`` and ``video.npz`` hold operands and results of every instance that is to be equal
+to the bit; ``digests.npz`` a checksum for each case of tensor cores, each program with control flow
+and each job of asynchronous instructions; ``one.npz`` of each result of an exhaustive run.
 """
 
 from __future__ import annotations
@@ -24,26 +24,28 @@ from tests.differential.programs import Batch, Images, batches, run
 from tests.differential.values import Array, storage
 
 FOLDER = Path(__file__).parent / "recorded"
-LANES, COMPARISON_LANES = 160, 24
-"""Of each instance; fewer of set and setp with a predicate."""
+LANES = {"straight": 160, "video": 33}
+"""How many vectors of operands are recorded of each instance of a stage."""
+COMPARISON_LANES = 24
+"""Of set and setp with a predicate."""
 _SEPARATOR = "\x1f"
 
 Answers = dict[str, Array]
 
 
-def sampled(batch: Batch) -> slice:
+def sampled(batch: Batch, lanes: int) -> slice:
     """The lanes of a batch that are recorded: spread over pairs of edges and random ones."""
-    count = COMPARISON_LANES if batch.signature[-1] == "pred" else LANES
+    count = COMPARISON_LANES if batch.signature[-1] == "pred" else lanes
     return slice(None, None, batch.lanes // count)
 
 
-def record(tasks: Iterable[tuple[Batch, Array]]) -> Answers:
+def record(tasks: Iterable[tuple[Batch, Array]], lanes: int) -> Answers:
     """What to keep of the batches' results: by signature its instances, operands and results."""
     found: Answers = {}
     rows: dict[str, list[Array]] = {}
     texts: dict[str, list[str]] = {}
     for batch, data in tasks:
-        chosen, name = sampled(batch), " ".join(batch.signature)
+        chosen, name = sampled(batch, lanes), " ".join(batch.signature)
         for number, column in enumerate(straight.mixed_columns(batch)):
             found[f"{name}|{number}"] = column[chosen]
         for instance, results in batch.split(data):
@@ -102,6 +104,21 @@ def digests(job: Job, data: Array, cases: int) -> Array:
     """A checksum of each of a job's `cases`, whose results lie one after another."""
     parts = data.reshape(cases, -1)
     return np.array([crc32(part.tobytes()) for part in parts], np.uint32)
+
+
+def keep(stage: str, tasks: Iterable[tuple[Batch | Job, Array]]) -> None:
+    """Write the sample of a stage of batches, or the checksums of one of jobs."""
+    if stage in LANES:
+        batches = ((of, data) for of, data in tasks if isinstance(of, Batch))
+        np.savez_compressed(FOLDER / f"{stage}.npz", **record(batches, LANES[stage]))
+        return
+    kept = dict(np.load(FOLDER / "digests.npz"))
+    kept = {name: sums for name, sums in kept.items() if not name.startswith(f"{stage}|")}
+    for of, data in tasks:
+        assert isinstance(of, Job)
+        cases = 1 if stage in ("branching", "asynchrony") else of.grid
+        kept[f"{stage}|{of.name}"] = digests(of, data, cases)
+    np.savez_compressed(FOLDER / "digests.npz", **kept)
 
 
 def some_cases(job: Job, cases: list[int]) -> Job:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -19,12 +20,16 @@ JOBS: dict[str, Callable[[], Iterator[Job]]] = {
     "mma": matrices.mma_jobs,
     "wmma": matrices.wmma_jobs,
     "wgmma": matrices.wgmma_jobs,
+    "sparse mma": matrices.sparse_mma_jobs,
 }
 
 
-@pytest.mark.parametrize("pattern", ["^(?!set)", r"^setp?\.(eq|lt|geu|nan)\."])
-def test_instructions(pattern: str) -> None:
-    kept = dict(np.load(FOLDER / "straight.npz"))
+@pytest.mark.parametrize(
+    ("stage", "pattern"),
+    [("straight", "^(?!set)"), ("straight", r"^setp?\.(eq|lt|geu|nan)\."), ("video", "")],
+)
+def test_instructions(stage: str, pattern: str) -> None:
+    kept = dict(np.load(FOLDER / f"{stage}.npz"))
     assert list(recorded.replayed(EMULATOR, kept, pattern)) == []
 
 
@@ -34,11 +39,13 @@ def test_every_comparison() -> None:
     assert list(recorded.replayed(EMULATOR, kept, "^set")) == []
 
 
-def _differing(stage: str, each: int) -> list[str]:
-    """Tensor core jobs whose checksums differ, `each`-th cases alone."""
+def _differing(stage: str, each: int, spread: int = 1) -> list[str]:
+    """Of every `spread`-th job of tensor cores those whose checksums differ, `each`-th cases
+    alone.
+    """
     kept = np.load(FOLDER / "digests.npz")
     wrong = []
-    for job in JOBS[stage]():
+    for job in islice(JOBS[stage](), 0, None, spread):
         wanted = kept[f"{stage}|{job.name}"]
         cases = list(range(0, job.grid, each))
         some = recorded.some_cases(job, cases)
@@ -48,9 +55,12 @@ def _differing(stage: str, each: int) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize(("stage", "each"), [("mma", 12), ("wmma", 6), ("wgmma", 18)])
-def test_tensor_cores(stage: str, each: int) -> None:
-    assert _differing(stage, each) == []
+@pytest.mark.parametrize(
+    ("stage", "each", "spread"),
+    [("mma", 12, 1), ("wmma", 6, 1), ("wgmma", 18, 1), ("sparse mma", 27, 5)],
+)
+def test_tensor_cores(stage: str, each: int, spread: int) -> None:
+    assert _differing(stage, each, spread) == []
 
 
 @pytest.mark.slow
