@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import ptx
@@ -60,6 +60,7 @@ def planned(m: int, n: int, k: int, tail: Tail, shape: Shape | None) -> Plan | N
         return None
 
 
+@cache
 def machine_code(spec: Spec) -> dict[str, Any]:
     """What ptxas made of it, and of its main loop."""
     cubin = ptx.assemble(ptx.Module(build(spec)), "sm_90")
@@ -132,6 +133,7 @@ def main(arguments: list[str]) -> int:
     specs = {one.spec for plans in work.values() for one in plans.values()}
     with ThreadPoolExecutor() as pool:
         list(pool.map(_kernel, specs))
+        list(pool.map(machine_code, specs))
     rows = []
     for size, plans in work.items():
         for row in measure(size, plans):
