@@ -11,7 +11,7 @@ from collections.abc import Generator
 import pytest
 
 import ptx
-from ptx.driver import STICKY
+from ptx.driver import STICKY, DriverError
 
 LOST_BY = pytest.StashKey[str]()
 """Which test lost it."""
@@ -21,7 +21,7 @@ def is_lost() -> bool:
     """Whether the GPU refuses all that this process asks of it."""
     try:
         ptx.device("cuda:0").synchronize()
-    except ptx.DriverError as error:
+    except DriverError as error:
         return error.code in STICKY
     return False
 
