@@ -49,6 +49,7 @@ INFINITE_FROM = {"f16": 65504.0}
 """Sums of whole numbers are larger than that, where C is of this type."""
 LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
 TILINGS = (
+    Tiling(128, 192, 4),
     Tiling(128, 256, 4), Tiling(256, 128, 4, 2, 4), Tiling(128, 128, 6, 1, 8, alternate=True),
     Tiling(128, 128, 6, 2, 8, alternate=True), Tiling(64, 256, 4, 1, 32, alternate=True),
     Tiling(128, 64, 8), Tiling(128, 64, 8, group=4), Tiling(64, 64, 3, alternate=True),

@@ -218,8 +218,11 @@ class Tiling:
 
     @property
     def staged_columns(self) -> int:
-        """Columns of C that a warpgroup puts into shared memory at once: two lines, or one."""
-        return min(self.tile_n, 2 * LINE_BYTES // self.out_bytes)
+        """Columns of C that a warpgroup puts into shared memory at once: two lines, or one where
+        the tile is no multiple of two.
+        """
+        two = 2 * LINE_BYTES // self.out_bytes
+        return two // 2 if self.tile_n > two and self.tile_n % two else min(self.tile_n, two)
 
     @property
     def staging_pitch(self) -> int:

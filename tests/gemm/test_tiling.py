@@ -11,7 +11,7 @@ from ptx.layouts import MatrixDescriptor, swizzle
 from ptxgemm import choose
 from ptxgemm.hopper import Matrix, configure
 from ptxgemm.kernels import wgmma
-from ptxgemm.tiling import ELEMENTS, LINE_BYTES, ROWS, SUMS_LIMIT, Tiling
+from ptxgemm.tiling import ELEMENTS, FLOATS, LINE_BYTES, ROWS, SUMS_LIMIT, Tiling
 from ptxgemm.tma import Operand
 
 PLAIN = Tiling()
@@ -27,6 +27,15 @@ def test_the_numbers_of_a_tile() -> None:
     assert replace(PLAIN, cluster=2).tiles(4096, 4097) == 16 * 17
     assert replace(PLAIN, cluster=2).grid(8192, 8192, 133) == 132
     assert PLAIN.grid(129, 1, 132) == 2
+
+
+def test_what_is_staged_at_once_makes_up_a_tile() -> None:
+    for out in FLOATS:
+        for tile_n in (64, 128, 192, 256):
+            for store in ("tensor", "units"):
+                if (out[0], tile_n % 128, store) != ("e", 64, "tensor"):
+                    made = Tiling(tile_n=tile_n, out=out, store=store, stages=3)
+                    assert tile_n % made.staged_columns == 0, made
 
 
 @pytest.mark.parametrize(

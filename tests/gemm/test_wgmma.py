@@ -50,6 +50,11 @@ def launches(device: Any, **options: Any) -> Iterator[list[Report]]:
         backend.run, backend.options = run, before
 
 
+@pytest.mark.parametrize("gap", [0, 1])
+def test_tiles_of_three_lines(device: Any, gap: int) -> None:
+    check(device, 70, 232, 72, tiling=Tiling(128, 192, 2), gap=gap)
+
+
 # ---------------------------------------------------------------- types
 
 
