@@ -77,6 +77,8 @@ TILINGS = {
     "256x128 c2": Tiling(256, 128, 4, 2, 4),
     "alt": Tiling(128, 128, 6, 1, 16, alternate=True),
     "alt g8": Tiling(128, 128, 6, 1, 8, alternate=True),
+    "alt p2": Tiling(128, 128, 6, 1, 8, alternate=True, parts=2),
+    "alt p4": Tiling(128, 128, 6, 1, 8, alternate=True, parts=4),
     "alt s5": Tiling(128, 128, 5, 1, 16, alternate=True),
     "alt c2": Tiling(128, 128, 6, 2, 8, alternate=True),
     "alt c2 g4": Tiling(128, 128, 6, 2, 4, alternate=True),

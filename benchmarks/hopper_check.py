@@ -53,13 +53,18 @@ TILINGS = (
     Tiling(128, 256, 4), Tiling(256, 128, 4, 2, 4), Tiling(128, 128, 6, 1, 8, alternate=True),
     Tiling(128, 128, 6, 2, 8, alternate=True), Tiling(64, 256, 4, 1, 32, alternate=True),
     Tiling(128, 64, 8), Tiling(128, 64, 8, group=4), Tiling(64, 64, 3, alternate=True),
+    Tiling(128, 128, 6, 1, 8, alternate=True, parts=3), Tiling(128, 256, 4, parts=2),
+    Tiling(128, 128, 6, 2, 8, parts=4),
 )  # fmt: skip
 NARROW = (
     Narrow(64, 8, 6), Narrow(64, 16, 4, parts=4), Narrow(128, 32, 3, 2, parts=2, peers=2),
     Narrow(128, 64, 4, peers=4), Narrow(256, 64, 2, parts=8), Narrow(64, 128, 4, parts=2, peers=4),
     Narrow(128, 128, 3, parts=4), Narrow(64, 256, 2, peers=2),
 )  # fmt: skip
-PROMOTED_TILINGS = (Tiling(128, 128, 6), Tiling(128, 64, 8), Tiling(64, 128, 4, alternate=True))
+PROMOTED_TILINGS = (
+    Tiling(128, 128, 6), Tiling(128, 64, 8), Tiling(64, 128, 4, alternate=True),
+    Tiling(128, 128, 6, parts=2),
+)  # fmt: skip
 
 
 class Placed:

@@ -7,7 +7,7 @@ before the product, clusters that share loads or sums, stores by lines and by un
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -36,6 +36,12 @@ HOPPER: Mapping[str, Product] = {
     "bf16 NN odd": Product(129, 257, 65, "bf16", "bf16", "bf16", **SHIFTED, tiling=PING_PONG),
     "bf16 beta": Product(
         130, 72, 96, "bf16", "bf16", "bf16", NT, alpha=-2.0, beta=1.5, tiling=SLIM
+    ),
+    "bf16 NN odd, in parts": Product(
+        129, 129, 261, "bf16", "bf16", "bf16", **SHIFTED, tiling=replace(PING_PONG, parts=3)
+    ),
+    "bf16 NT in parts": Product(
+        136, 264, 136, "bf16", "bf16", "f32", NT, tiling=replace(WIDE, parts=2)
     ),
     "f16 TN": Product(264, 264, 136, "f16", "f16", "f16", TN, tiling=PING_PONG),
     "f16 odd C": Product(130, 65, 72, "f16", "f16", "f16", NT, tiling=SLIM),

@@ -87,7 +87,10 @@ def gemm(
 
     `stream` is a handle (0 is CUDA's default stream), or a stream of any library; the caller has
     then ordered it after the work that made the operands. None is the stream that the library of
-    the result works on now. Errors: as :func:`matmul`; and ValueError for a `beta` without a `c`.
+    the result works on now. Products on one stream share their workspace, as they run one after
+    another: CUDA graphs captured on the same stream must not be replayed at the same time.
+
+    Errors: as :func:`matmul`; and ValueError for a `beta` without a `c`.
     """
     if type(alpha) not in PLAIN:
         alpha = scalar("alpha", alpha)

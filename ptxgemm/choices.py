@@ -28,7 +28,7 @@ FORMAT = 1
 """Of a kept choice; part of its key."""
 SHIPPED = Path(__file__).parent / "tuned"
 KINDS: dict[str, tuple[type[Tiling] | type[Narrow], tuple[str, ...]]] = {
-    "tiling": (Tiling, ("tile_m", "tile_n", "stages", "cluster", "group", "alternate")),
+    "tiling": (Tiling, ("tile_m", "tile_n", "stages", "cluster", "group", "alternate", "parts")),
     "narrow": (Narrow, ("tile_m", "tile_n", "stages", "depth", "parts", "peers")),
 }
 """What of a choice is measured; types and layouts are the product's."""
@@ -85,7 +85,10 @@ def encoded(choice: Choice) -> dict[str, Any]:
 def decoded(fields: dict[str, Any]) -> Choice:
     """Raises ValueError for what is no choice now, as one that an older version kept may be."""
     rest = dict(fields)
-    known = KINDS.get(rest.pop("kind", ""))
+    kind = rest.pop("kind", "")
+    if kind == "tiling":
+        rest.setdefault("parts", 1)  # before tiles could be cut along K
+    known = KINDS.get(kind)
     if known is None or set(rest) != set(known[1]):
         raise ValueError(f"{fields} is no choice of tiles")
     return known[0](**rest)

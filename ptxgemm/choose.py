@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from ptxgemm.narrow import CLUSTER_LIMIT, COLUMNS, Narrow
@@ -39,25 +39,76 @@ PROMOTED = (
     Candidate(Tiling(128, 64, stages=8, cluster=1, group=16), 0.7, 128),
 )
 """For sums that are promoted, which take twice the registers."""
+DEPTH = 64
+"""16-bit elements of a K step."""
 TILES_START_US = 3.0
 """A launch with its first loads and last stores; assumed."""
 START_AND_END = 192
 """What filling the ring and writing the last tile cost, in elements of K."""
+SPLIT_MARGIN = 0.01
+"""By how much cutting K of the last tiles must win by the model; infinite, it is never chosen."""
+MOST_PARTS = 8
+LEAST_STEPS = 8
+"""K steps of a part: with less the ring of stages hardly fills."""
+COUNTING_US, PART_BYTES_A_US, PARTS_BYTES_A_US = 1.0, 50e3, 10e6
+"""What it costs that the parts of tiles meet: that they are counted, that one warpgroup reads those
+of a tile, and that all of them are written and read at one time. Fitted to 42 times of 9 products
+in bf16 on an H200, of which the model picks what is within 1% of the fastest.
+"""
 
 
 def tiling(
     sm_count: int, m: int, n: int, depth: int, candidates: tuple[Candidate, ...] = CANDIDATES
 ) -> Tiling:
     """The cheapest tiling for an m x n product over `depth` 16-bit elements of K."""
-    return min(candidates, key=lambda one: cost(one, sm_count, m, n, depth)).tiling
+    every = [split for one in candidates for split in (one, *splits(one, sm_count, m, n, depth))]
+    return min(every, key=lambda one: cost(one, sm_count, m, n, depth)).tiling
+
+
+def splits(one: Candidate, sm_count: int, m: int, n: int, depth: int) -> Iterator[Candidate]:
+    """The same tiles, the last of them with K cut in several numbers of parts, where whole ones
+    fill at least a wave and warpgroups take turns: of those that share a tile the main loop takes
+    longer then, and none was measured to win.
+    """
+    slots = sm_count // one.tiling.cluster
+    full, rest = divmod(one.tiling.tiles(m, n), slots)
+    if full and rest and one.tiling.alternate:
+        most = min(MOST_PARTS, -(-depth // DEPTH) // LEAST_STEPS)
+        for parts in range(2, most + 1):
+            yield replace(one, tiling=replace(one.tiling, parts=parts))
 
 
 def cost(candidate: Candidate, sm_count: int, m: int, n: int, depth: int) -> float:
     """Multiplications that one SM has time for while the product runs."""
     tiling = candidate.tiling
-    waves = -(-tiling.tiles(m, n) // (sm_count // tiling.cluster))
+    full, rest = divmod(tiling.tiles(m, n), sm_count // tiling.cluster)
     tile = depth / candidate.rate + candidate.between
-    return tiling.tile_m * tiling.tile_n * (waves * tile + START_AND_END)
+    last = _last_rows(tiling, m, n, rest) if rest else 0
+    size = tiling.tile_m * tiling.tile_n
+    whole = size * (full * tile + START_AND_END)
+    if not tiling.split:
+        return whole + last * tiling.tile_n * tile
+    steps = -(-depth // DEPTH)
+    part = -(-steps // tiling.parts) * DEPTH / candidate.rate + candidate.between
+    turns = -(-rest * tiling.parts * tiling.cluster // sm_count)
+    tile_bytes = 4 * last * tiling.tile_n * tiling.parts
+    meeting = COUNTING_US + tile_bytes * (1 / PART_BYTES_A_US + 2 * rest / PARTS_BYTES_A_US)
+    split = whole + last * tiling.tile_n * turns * part + meeting * MULTIPLICATIONS_A_US
+    return split * (1 + SPLIT_MARGIN)
+
+
+def _last_rows(tiling: Tiling, m: int, n: int, rest: int) -> int:
+    """Rows that the last wave, of so many tiles, takes the time of: where all are of C's last row
+    of tiles, warpgroups that take turns skip what 64 rows of it are beyond C. Columns beyond C are
+    multiplied; as the last column's tiles lie among others in a wave, skipping them would gain
+    nothing.
+    """
+    height = tiling.tile_m * tiling.cluster
+    above, columns = (m - 1) // height, -(-n // tiling.tile_n)
+    lowest = 1 if above % tiling.group else columns
+    if not tiling.alternate or rest > lowest:
+        return tiling.tile_m
+    return min(-(-(m - above * height) // ROWS) * ROWS, tiling.tile_m)
 
 
 # ---------------------------------------------------------------- few columns, few tiles
@@ -146,7 +197,7 @@ def narrow_us(shape: Narrow, sm_count: int, m: int, n: int, k: int) -> float:
 
 
 def tiling_us(one: Candidate, sm_count: int, m: int, n: int, k: int) -> float:
-    """What an m x n product over k takes by whole tiles, in microseconds."""
+    """What an m x n product over k takes by a tiling, in microseconds."""
     multiplying = cost(one, sm_count, m, n, k) / MULTIPLICATIONS_A_US
     return TILES_START_US + _longest(multiplying, _memory_us(m, n, k), power=4)
 
@@ -166,7 +217,9 @@ def ranked(sm_count: int, m: int, n: int, k: int) -> list[Choice]:
     there are few columns, few rows or few tiles.
     """
     found: list[tuple[float, Choice]] = [
-        (tiling_us(one, sm_count, m, n, k), one.tiling) for one in CANDIDATES
+        (tiling_us(one, sm_count, m, n, k), one.tiling)
+        for whole in CANDIDATES
+        for one in (whole, *splits(whole, sm_count, m, n, k))
     ]
     few_tiles = Tiling(128, 128).tiles(m, n) <= FEW_TILES * sm_count
     if min(m, n) <= FEW_COLUMNS or few_tiles:

@@ -9,7 +9,7 @@ from typing import Any
 from ptx.builder import Kernel
 from ptx.devices import Array, Device, LoadedKernel
 from ptx.tensormap import ALIGNMENT, TensorMap
-from ptxgemm import choices, choose, narrowing
+from ptxgemm import choices, choose, cut, narrowing
 from ptxgemm.kernels import narrow, wgmma
 from ptxgemm.loading import loaded
 from ptxgemm.narrow import Narrow
@@ -181,8 +181,14 @@ def plan(
     narrow product is read as it lies. `addend` is what beta multiplies where that is not C itself,
     dense where C is. `accumulate` is as in a tiling; `tiling` gives tile, stages, cluster and
     order, or a narrow shape, if they shall not be chosen; types, layouts and the way of storing are
-    always those of the matrices. Raises ``ValueError`` for shapes and types that do not match, and
-    for integers scaled by a fraction.
+    always those of the matrices.
+
+    Workspace, and the counters of tiles whose K is cut, belong to the plan or, if they are given,
+    to all with the same `rooms`. What shares them must run one after another, as it does on one
+    stream; CUDA graphs captured on it and replayed at the same time would write over each other's.
+
+    Raises ``ValueError`` for shapes and types that do not match, and for integers scaled by a
+    fraction.
     """
     if (a.rows, b.columns, a.columns) != (c.rows, c.columns, b.rows):
         raise ValueError(
@@ -210,7 +216,7 @@ def plan(
     if isinstance(made, Narrow):
         launch = _narrow(device, made, c, a, b, scale, stream)
     else:
-        launch = _product(device, made, c, a, b, scale, stream)
+        launch = _product(device, made, c, a, b, scale, before)
     return Plan(made, (*before.launches, launch), tuple(before.workspace))
 
 
@@ -218,7 +224,7 @@ def compiled(device: Device, c: Matrix, a: Matrix, b: Matrix, *, scaled: bool) -
     """What :func:`plan` launches last; of addresses only the alignment is looked at."""
     best = choices.best(device, c, a, b)
     made = arranged(device.sm_count, c, a, b, scaled=scaled, tiling=best)[0]
-    return loaded(device, kernel, made)
+    return loaded(device, kernel, made.compiled if isinstance(made, Tiling) else made)
 
 
 def arranged(
@@ -254,11 +260,14 @@ def configure(
         candidates = choose.PROMOTED if accumulate == "promoted" else choose.CANDIDATES
         made = choose.tiling(sm_count, c.rows, c.columns, depth, candidates)
     by_lines = made.tile_n * c.bytes % LINE_BYTES == 0 and c.fits_tensor_stores
-    return replace(
+    made = replace(
         made, a=a.element, b=b.element, out=c.element, a_major=a.major("columns"),
         b_major=b.major("rows"), store="tensor" if by_lines else "units", scaled=scaled,
         accumulate=accumulate,
     )  # fmt: skip
+    if cut.cut(made, c.rows, c.columns, a.columns, sm_count) is None:
+        made = replace(made, parts=1)
+    return made
 
 
 def _turns(matrix: Matrix, along_k: str) -> bool:
@@ -290,7 +299,7 @@ def _scale(
 
 def _product(
     device: Device, tiling: Tiling, c: Matrix, a: Matrix, b: Matrix, scale: dict[str, Any],
-    stream: Any,
+    before: Prepasses,
 ) -> Callable[[], None]:  # fmt: skip
     load_a, load_b = wgmma.operands(tiling)
     args: dict[str, Any] = {
@@ -301,12 +310,17 @@ def _product(
     if tiling.store == "tensor":
         line = LINE_BYTES // tiling.out_bytes
         args["c_map"] = device.tensor_map(c.map(OUT_MAPS[c.element], (line, ROWS)))
-    return loaded(device, kernel, tiling).prepare(
-        tiling.grid(c.rows, c.columns, device.sm_count),
+    last, items = cut.cut(tiling, c.rows, c.columns, a.columns, device.sm_count), None
+    if last is not None:
+        items = last.items
+        args |= {"whole": last.whole, "parts": last.parts, "per_part": last.per_part}
+        args |= before.meeting(last.workspace_bytes(tiling), last.counters(tiling))
+    return loaded(device, kernel, tiling.compiled).prepare(
+        tiling.grid(c.rows, c.columns, device.sm_count, items),
         tiling.threads,
         args,
         shared=tiling.shared_bytes,
-        stream=stream,
+        stream=before.stream,
     )
 
 

@@ -24,6 +24,9 @@ from ptxgemm.tiling import LINE_BYTES
 if TYPE_CHECKING:
     from ptxgemm.hopper import Matrix
 
+COUNTERS = 512
+"""Counters that are made at once."""
+
 
 class Rooms:
     """Workspace of all products on one stream of a device, which run one after another: as much as
@@ -35,6 +38,7 @@ class Rooms:
         self.device = device
         self.lock = Lock()
         self._held: dict[int, Array] = {}
+        self._zeros: Array | None = None
 
     def __call__(self, number: int, shape: tuple[int, int]) -> Array:
         """The `number`-th of a product, of `shape` bytes. It lives as long as it is held, whatever
@@ -46,6 +50,12 @@ class Rooms:
             made = self.device.empty((1 << (nbytes - 1).bit_length(),), np.uint8)
             held = self._held[number] = made
         return held[:nbytes].reshape(*shape)
+
+    def zeros(self, count: int) -> Array:
+        """Counters, which every product leaves at 0."""
+        if self._zeros is None or self._zeros.shape[0] < count:
+            self._zeros = self.device.array(np.zeros(max(count, COUNTERS), np.uint32))
+        return self._zeros
 
 
 @cache
@@ -64,6 +74,18 @@ class Prepasses:
     """Where workspace is taken from; else it is the product's own."""
     launches: list[Callable[[], None]] = field(default_factory=list)
     workspace: list[Array] = field(default_factory=list)
+
+    def meeting(self, workspace_bytes: int, counters: int) -> dict[str, int]:
+        """For parts of tiles to meet, as arguments of the product itself."""
+        shape = 1, workspace_bytes
+        if self.rooms is None:
+            workspace = self.device.empty(shape, np.uint8)
+            zeros = self.device.array(np.zeros(counters, np.uint32))
+        else:
+            workspace = self.rooms(len(self.workspace), shape)
+            zeros = self.rooms.zeros(counters)
+        self.workspace += workspace, zeros
+        return {"workspace": workspace.pointer, "counters": zeros.pointer}
 
     def _room(self, rows: int, row_bytes: int) -> tuple[Array, int]:
         """Rows of whole cache lines, and their pitch in bytes: at any other multiple of 16 bytes

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ptx.builder import Kernel
 from ptx.ir import Reg
 from ptxgemm.tiling import Tiling
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Tiles that have K cut in parts; see :mod:`ptxgemm.cut`."""
+
+    whole: Reg
+    """Tiles before them."""
+    tiles: Reg
+    parts: Reg
+    per_part: Reg
+    """K steps."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +33,7 @@ class Schedule:
     rows: Reg
     """Tiles (of clusters) along M."""
     total: Reg
+    """Items of work: tiles, or parts of those that are cut."""
     span: Reg
     """Tiles in a full group."""
     first: Reg
@@ -29,6 +42,31 @@ class Schedule:
     """Clusters in the grid."""
     rank: Reg | None
     """Of this CTA in its cluster, where there are clusters."""
+    cut: Cut | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Of an item that may be a part of a tile."""
+
+    exists: Reg
+    """Whether it is one."""
+    tile: Reg
+    """From the first one that is cut."""
+    number: Reg
+    """Of the part, in the order of K."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A tile or a part of one."""
+
+    tile: Reg
+    steps: Reg
+    """K steps."""
+    start: Reg | None = None
+    """The first of them, if it is not the tile's."""
+    part: Part | None = None
 
 
 def schedule(k: Kernel, tiling: Tiling, m: Reg, n: Reg) -> Schedule:
@@ -47,6 +85,39 @@ def schedule(k: Kernel, tiling: Tiling, m: Reg, n: Reg) -> Schedule:
         ctas >> shift if shift else ctas,
         k.mov.u32(k.cluster_ctarank) if shift else None,
     )
+
+
+def with_cut(k: Kernel, order: Schedule, whole: Reg, parts: Reg, per_part: Reg) -> Schedule:
+    """All tiles from `whole` on, at least one, cut in `parts`: after the whole ones come the first
+    parts of all, then the second ones, so that those that run at one time share rows and columns.
+    """
+    tiles = order.total - whole
+    total = k.mad.lo.u32(tiles, parts, whole)
+    return replace(order, total=total, cut=Cut(whole, tiles, parts, per_part))
+
+
+def item(k: Kernel, order: Schedule, index: Reg, steps: Reg) -> Item:
+    """What the index of a loop over items means; a tile has so many K steps."""
+    cut = order.cut
+    if cut is None:
+        return Item(index, steps)
+    behind = index - cut.whole
+    exists = k.setp.ge.u32(index, cut.whole)
+    number = k.div.u32(behind, cut.tiles)
+    tile = behind - number * cut.tiles
+    start = k.selp.b32(number * cut.per_part, 0, exists)
+    most = k.selp.b32(cut.per_part, steps, exists)
+    return Item(
+        k.selp.b32(cut.whole + tile, index, exists),
+        k.min.u32(most, steps - start),
+        start,
+        Part(exists, tile, number),
+    )
+
+
+def steps_of_next(k: Kernel, order: Schedule, index: Reg, steps: Reg) -> Reg:
+    """K steps of the CTA's item after that one, if there is one."""
+    return steps if order.cut is None else item(k, order, index + order.step, steps).steps
 
 
 @contextmanager

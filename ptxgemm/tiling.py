@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 ROWS = 64
@@ -87,6 +87,8 @@ class Tiling:
     are added up in float32."""
     scaled: bool = False
     """Whether there are alpha and beta; else C = A B."""
+    parts: int = 1
+    """Parts in which K of the tiles of the last wave is cut; see :mod:`ptxgemm.cut`."""
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -109,6 +111,8 @@ class Tiling:
                 f"tile_n / cluster is {self.tile_n} / {self.cluster}; each CTA loads a multiple of "
                 f"{ROWS} columns"
             )
+        if self.parts < 1:
+            raise ValueError(f"parts is {self.parts}; expected 1 or more")
         if self.stages < 2 or self.group < 1:
             raise ValueError(f"stages is {self.stages} and group {self.group}; at least 2 and 1")
         if self.shared_bytes + BARRIER_BYTES > SHARED_LIMIT_BYTES:
@@ -252,6 +256,18 @@ class Tiling:
         """Tiles of an m x n product; those of a cluster count as one."""
         return -(-m // (self.tile_m * self.cluster)) * -(-n // self.tile_n)
 
-    def grid(self, m: int, n: int, sm_count: int) -> int:
-        """CTAs: as many as run at once, or as there are tiles."""
-        return min(sm_count // self.cluster, self.tiles(m, n)) * self.cluster
+    def grid(self, m: int, n: int, sm_count: int, items: int | None = None) -> int:
+        """CTAs: as many as run at once, or as there are tiles, or items of work where some are
+        parts of tiles.
+        """
+        return min(sm_count // self.cluster, items or self.tiles(m, n)) * self.cluster
+
+    @property
+    def split(self) -> bool:
+        """Whether some tiles are cut along K."""
+        return self.parts > 1
+
+    @property
+    def compiled(self) -> Tiling:
+        """That of the kernel, which takes any number of parts."""
+        return replace(self, parts=2) if self.split else self

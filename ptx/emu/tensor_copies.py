@@ -27,7 +27,7 @@ from ptx.emu.program import Decoded
 from ptx.emu.semantics.rules import Words
 from ptx.emu.steps import Lanes, Step, select
 from ptx.ir import Addr, Operand, Vector
-from ptx.tensormap import ALIGNMENT, BYTES, TensorMap
+from ptx.tensormap import BYTES, TensorMap
 
 if TYPE_CHECKING:
     from ptx.emu.chunk import Chunk
@@ -67,8 +67,7 @@ class _Map:
         assert isinstance(operand, Addr) and operand.coordinates is not None
         words = decoded.words
         self.four = "tile::gather4" in words or "tile::scatter4" in words
-        self.stored = "im2col_no_offs" in words
-        self.pixels = "im2col" in words or self.stored
+        self.pixels = "im2col" in words or "im2col_no_offs" in words
         self.where = addresses(chunk, decoded, Addr(operand.base, operand.offset))
         self.space = Space(chunk, "generic")
         items: list[Operand] = []
@@ -93,10 +92,7 @@ class _Map:
         if self.pixels != (found.corners is not None):
             kind = "one of im2col" if self.pixels else "a tiled one"
             raise AccessError("descriptor", f"the copy needs another tensor map: {kind}")
-        _check_columns(found, corner[0])
         if self.pixels:
-            if self.stored:
-                _check_stored(found, corner)
             return found, _pixels(found, corner, [int(select(o, lanes)[0]) for o in self.offsets])
         if self.four:
             return found, _four_rows(found, corner)
@@ -112,33 +108,6 @@ class _Map:
             return _unpacked(cells.tobytes())
         except ValueError as error:
             raise AccessError("descriptor", str(error), address=start) from None
-
-
-def _check_columns(map: TensorMap, first: int) -> None:
-    """Measured on an H200: of 2-byte elements 8, 16 and -8 are taken, 1, 4, 5 and 20 are not."""
-    start = first * map.element_bytes
-    if start % ALIGNMENT:
-        raise AccessError(
-            "descriptor",
-            f"the innermost coordinate {first} is {start} bytes of {map.element}; a tensor copy "
-            f"begins at multiples of {ALIGNMENT} bytes (else an H200 ends it as an illegal "
-            "instruction)",
-        )
-
-
-def _check_stored(map: TensorMap, corner: list[int]) -> None:
-    """Measured on an H200: corners of 0 or inside are taken, of -1 and -2 are not; what lies beyond
-    the end along the outermost dimension is left out.
-    """
-    assert map.corners is not None
-    lower, upper = map.corners
-    if min(corner) < 0 or min(lower) < 0 or max(upper) > 0:
-        raise AccessError(
-            "descriptor",
-            f"an im2col store at {tuple(corner)} with the corners {lower} and {upper}; what is "
-            "stored begins and lies inside the tensor (else an H200 ends it as an illegal "
-            "instruction)",
-        )
 
 
 def _rows(map: TensorMap, first: int, index: list[Array]) -> Rows:

@@ -7,13 +7,14 @@ copy reaches beyond A or B the hardware fills in zeros, so that M, N and K are w
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ptx.builder import Kernel
 from ptx.ir import SINK, Reg
 from ptxgemm import ring as rings
 from ptxgemm import schedule as schedules
 from ptxgemm import store, tma
+from ptxgemm.cut import Place, meet
 from ptxgemm.ring import Cursor, Ring, Turns
 from ptxgemm.schedule import Schedule
 from ptxgemm.tiling import LINE_BYTES, ROWS, WARPGROUP, Tiling
@@ -36,6 +37,8 @@ class Work:
     """K steps of a tile."""
     turns: Reg | None
     """The first of the two mbarriers by which warpgroups take turns, if they do."""
+    place: Place | None
+    """Where parts of tiles meet, if some tiles are cut along K."""
 
     @property
     def a(self) -> Operand:
@@ -61,6 +64,8 @@ def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
     tensor stores alone) lines of 128 bytes by 64 rows, swizzled too. `pitch` is C's, in elements.
     Of a scaled product, ``alpha`` A B + ``beta`` times ``old``, whose rows of dense elements are
     ``old_row`` bytes apart, and which may be C itself; it is not read where beta is 0.
+    Of a split one the tiles from ``whole`` on have K cut in ``parts`` of ``per_part`` steps, none
+    of them empty; ``workspace`` and ``counters`` are those of :class:`ptxgemm.cut.Place`.
     Launch ``tiling.grid(...)`` CTAs of ``tiling.threads`` threads with ``tiling.shared_bytes`` of
     dynamic shared memory; m, n and depth are at least 1.
     """
@@ -72,6 +77,9 @@ def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
     if tiling.scaled:
         number = "s32" if tiling.out == "s32" else "f32"
         parameters |= {"alpha": number, "beta": number, "old": c, "old_row": "s64"}
+    if tiling.split:
+        parameters |= {"whole": "u32", "parts": "u32", "per_part": "u32",
+                       "workspace": "global.b32", "counters": "global.u32"}  # fmt: skip
     k = Kernel(name, **parameters)
     k.maxntid(tiling.threads)
     k.minnctapersm(1)  # with it setmaxnreg knows the registers at entry, without it is ignored
@@ -87,7 +95,11 @@ def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
     _start(k, tiling, ring, turns, thread)
     order = schedules.schedule(k, tiling, m, n)
     steps = k.div.u32(given["depth"] + (tiling.tile_k - 1), tiling.tile_k)
-    work = Work(tiling, ring, order, shared, steps, turns)
+    place = None
+    if tiling.split:
+        order = schedules.with_cut(k, order, *(given[it] for it in ("whole", "parts", "per_part")))
+        place = Place(given["workspace"], given["counters"])
+    work = Work(tiling, ring, order, shared, steps, turns, place)
     scale = None
     if tiling.scaled:
         scale = store.Scale(*(given[name] for name in ("alpha", "beta", "old", "old_row")))
@@ -133,13 +145,14 @@ def _produce(k: Kernel, work: Work, a_map: Reg, b_map: Reg) -> None:
     for map in (a_map, b_map):
         k.prefetch.tensormap(map)
     with schedules.tiles(k, order, order.first, order.step, "produced_tile") as index:
-        row, column = schedules.corner(k, order, index)
+        item = schedules.item(k, order, index, work.steps)
+        row, column = schedules.corner(k, order, item.tile)
         part = k.mov.u32(0)
         if order.rank is not None:
             part = order.rank * work.b.extent
         column = column + part
-        depth = k.mov.u32(0)
-        with k.loop(0, work.steps, name="produce"):
+        depth = k.mov.u32(0) if item.start is None else item.start * tiling.tile_k
+        with k.loop(0, item.steps, name="produce"):
             rings.wait(k, rings.barrier(k, ring.empty, cursor.stage), cursor.parity)
             full = rings.barrier(k, ring.full, cursor.stage)
             k.mbarrier.arrive.expect_tx.shared__cta.b64(full, tiling.stage_bytes, out=SINK)
@@ -184,15 +197,23 @@ def _consume(k: Kernel, work: Work, target: store.Target, number: Reg, thread: R
     if work.turns is not None:
         turns = rings.turns(k, work.turns, number)
         first, step = k.mad.lo.u32(number, step, first), step * 2
-        rings.skip(k, work.ring, cursor, number * work.steps)
+        others = schedules.item(k, order, order.first, work.steps).steps
+        rings.skip(k, work.ring, cursor, number * others)
     with schedules.tiles(k, order, first, step, "tile") as index:
-        row, column = schedules.corner(k, order, index)
+        item = schedules.item(k, order, index, work.steps)
+        row, column = schedules.corner(k, order, item.tile)
         if not tiling.alternate:
             row = k.mad.lo.u32(number, tiling.rows, row)
-        _multiply_rows(k, work, consumer, cursor, turns, k.sub.s32(target.m, row))
+        own = replace(work, steps=item.steps)
+        _multiply_rows(k, own, consumer, cursor, turns, k.sub.s32(target.m, row))
         if turns is not None:
-            rings.skip(k, work.ring, cursor, work.steps)
-        store.write(k, target, writer, consumer.promoted or consumer.sums, row, column)
+            rings.skip(k, work.ring, cursor, schedules.steps_of_next(k, order, index, work.steps))
+        sums, done = consumer.promoted or consumer.sums, k.forward("done")
+        if work.place is not None:
+            meet(k, work.place, order, item, target, writer, sums, row, done)
+        store.write(k, target, writer, sums, row, column)
+        if work.place is not None:
+            k.place(done)
     store.finish(k, tiling, writer)
 
 

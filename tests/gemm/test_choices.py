@@ -141,6 +141,13 @@ def test_what_an_older_version_kept_counts_as_absent() -> None:
         assert choices.measured(CARD, DECODING) is None
 
 
+def test_a_tiling_from_before_parts_has_none() -> None:
+    fields = choices.encoded(TILING)
+    assert fields.pop("parts") == 1
+    assert choices.decoded(fields) == TILING
+    assert choices.decoded(fields | {"parts": 4}).parts == 4  # type: ignore[union-attr]
+
+
 def test_the_packages_own_table_is_whole() -> None:
     """Each line says what was measured where, and takes part as it stands."""
     for path in OWN.glob("*.jsonl"):

@@ -22,6 +22,8 @@ KERNELS = {
     "cluster": Tiling(cluster=2, group=8),
     "256x128": Tiling(256, 128, group=8, a_major="mn", b_major="k"),
     "alternate": Tiling(128, 128, 6, alternate=True),
+    "parts": Tiling(128, 128, 6, alternate=True, parts=2),
+    "parts units": Tiling(store="units", out="f32", scaled=True, parts=2),
     "narrow": Tiling(128, 64, 8),
     "units": Tiling(store="units", a="f16", b="f16", out="f16"),
     "scaled": Tiling(scaled=True, out="f32", cluster=2),
@@ -51,7 +53,7 @@ def missing(tool: str) -> bool:
 pytestmark = pytest.mark.skipif(
     missing("ptxas") or missing("nvdisasm"), reason="needs ptxas and nvdisasm"
 )
-SELDOM = ("units f32", "half 256x256", "fp8 to fp8", "int8 to int8", "int8 scaled")
+SELDOM = ("parts units", "units f32", "half 256x256", "fp8 to fp8", "int8 to int8", "int8 scaled")
 kernels = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.slow] * (name in SELDOM)) for name in KERNELS],
