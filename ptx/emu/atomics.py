@@ -74,7 +74,9 @@ def combination(operation: str, type: str, flush: bool = False, quiet: bool = Tr
     """What becomes of the old value and the operands; arrays of `type`.
 
     `flush` is for float32: sums have no subnormal operands or results, as those of ``red`` in
-    global memory. `quiet` is for float64: a sum that is an operand's NaN is made quiet.
+    global memory. `quiet` is for float64: a sum that is NaN is the old value's, made quiet, else
+    the operand's, as in shared memory; without it the operand's as it is, else the old value's, as
+    in global memory (measured on an H200).
     """
     if types.kind(type) != "f":
         return _PLAIN[operation]
@@ -85,7 +87,9 @@ def combination(operation: str, type: str, flush: bool = False, quiet: bool = Tr
             return RULES["add"](Words("add.rn.ftz.f32")).function
         if type == "f32":
             return lambda old, b: canonical(old + b)
-        return lambda old, b: nan_of_operands(old + b, (old, b), quiet)
+        if quiet:
+            return lambda old, b: nan_of_operands(old + b, (b, old))
+        return lambda old, b: nan_of_operands(old + b, (old, b), quiet=False)
     form = half.element(type)
 
     def sixteen(old: Array, b: Array) -> Array:
@@ -110,7 +114,7 @@ class Reduction:
     def of(words: Words, type: str = "", flush: bool = False) -> Reduction:
         """That of a copy or ``red.async``; `type` where it names none.
 
-        float32 keeps subnormals unless `flush`, and float64 a NaN as it is (measured on an H200).
+        float32 keeps subnormals unless `flush` (measured on an H200).
         """
         element = type or words.type
         combine = combination(words.one_of(_OPERATIONS), element, flush, quiet=False)
@@ -154,7 +158,8 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
     ]
     where = addresses(chunk, decoded, address)
     space = operand_space(chunk, decoded, address, space_of(decoded))
-    plain, flushing = (combination(operation, type, flush) for flush in (False, True))
+    shared = combination(operation, type)
+    memory = combination(operation, type, flush=True, quiet=False)
     width = types.bits(type) // 8
     kind: Any = np.dtype(dtype_of(type))
     count = len(sources[0])
@@ -178,7 +183,7 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
             olds = np.empty((len(at), *row), kind)
             for region, offsets, positions in parts:
                 moved: Part = (region, offsets + number * width, positions)
-                combine = flushing if region.base >= GLOBAL_BASE else plain
+                combine = memory if region.base >= GLOBAL_BASE else shared
                 changes += _exchange(moved, width, kind, combine, values, olds)
             out = outs[number] if number < len(outs) else None
             if out is not None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 import numpy as np
 import pytest
 
 import ptx
-from tests.differential import branching, matrices, recorded, straight
+from tests.differential import asynchrony, branching, matrices, recorded, straight
 from tests.differential.instances import all_instances
 from tests.differential.jobs import Job
 from tests.differential.programs import Images, batches
@@ -21,6 +21,7 @@ JOBS: dict[str, Callable[[], Iterator[Job]]] = {
     "wmma": matrices.wmma_jobs,
     "wgmma": matrices.wgmma_jobs,
     "sparse mma": matrices.sparse_mma_jobs,
+    "sparse wgmma": matrices.sparse_wgmma_jobs,
 }
 
 
@@ -57,7 +58,13 @@ def _differing(stage: str, each: int, spread: int = 1) -> list[str]:
 
 @pytest.mark.parametrize(
     ("stage", "each", "spread"),
-    [("mma", 12, 1), ("wmma", 6, 1), ("wgmma", 18, 1), ("sparse mma", 27, 5)],
+    [
+        ("mma", 12, 1),
+        ("wmma", 6, 1),
+        ("wgmma", 18, 1),
+        ("sparse mma", 27, 5),
+        ("sparse wgmma", 5, 20),
+    ],
 )
 def test_tensor_cores(stage: str, each: int, spread: int) -> None:
     assert _differing(stage, each, spread) == []
@@ -69,21 +76,35 @@ def test_tensor_cores_in_full(stage: str) -> None:
     assert _differing(stage, 1) == []
 
 
-def _program_differs(number: int, kept: dict[str, np.ndarray]) -> bool:
-    job = branching.program(number)
-    found = recorded.digests(job, job.run(EMULATOR, Images()), 1)
-    return not np.array_equal(found, kept[f"branching|{number}"])
+def _whole_jobs_differ(stage: str, jobs: Iterable[Job]) -> list[str]:
+    """Jobs that have one checksum each, and another now."""
+    kept = np.load(FOLDER / "digests.npz")
+    wrong = []
+    for job in jobs:
+        found = recorded.digests(job, job.run(EMULATOR, Images()), 1)
+        if not np.array_equal(found, kept[f"{stage}|{job.name}"]):
+            wrong.append(job.name)
+    return wrong
 
 
 def test_control_flow() -> None:
-    kept = dict(np.load(FOLDER / "digests.npz"))
-    assert [n for n in range(0, 300, 12) if _program_differs(n, kept)] == []
+    some = map(branching.program, range(0, 300, 12))
+    assert _whole_jobs_differ("branching", some) == []
 
 
 @pytest.mark.slow
 def test_all_control_flow() -> None:
-    kept = dict(np.load(FOLDER / "digests.npz"))
-    assert [n for n in range(300) if _program_differs(n, kept)] == []
+    assert _whole_jobs_differ("branching", map(branching.program, range(300))) == []
+
+
+def test_asynchrony() -> None:
+    some = islice(asynchrony.asynchrony_jobs(), 0, None, 7)
+    assert _whole_jobs_differ("asynchrony", some) == []
+
+
+@pytest.mark.slow
+def test_all_asynchrony() -> None:
+    assert _whole_jobs_differ("asynchrony", asynchrony.asynchrony_jobs()) == []
 
 
 @pytest.mark.slow

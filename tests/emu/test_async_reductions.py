@@ -240,6 +240,33 @@ def test_sums_of_copies_keep_subnormals_and_nan(type: str) -> None:
     assert memory.read(target, 128).view(kind).tolist() == after.tolist()
 
 
+@pytest.mark.parametrize(
+    ("space", "after"),
+    [
+        ("global", [0x7FF0000000000001, 0xFFF0000000000001, 0xFFF0000000000001]),
+        ("shared", [0xFFF8000000000001, 0x7FF8000000000001, 0xFFF8000000000001]),
+    ],
+)
+@pytest.mark.parametrize("generic", [False, True])
+def test_nan_of_float64_sums(space: str, after: list[int], generic: bool) -> None:
+    """What an H200 leaves; a generic address changes nothing."""
+    before = [0xFFF0000000000001, 0x7FF8000000000001, 0x3FF0000000000000]
+    added = [0x7FF0000000000001, 0xFFF0000000000001, 0xFFF0000000000001]
+    place, suffix = ("%rd0", "") if generic else ("%rd1", f".{space}")
+    text = ".shared .b64 words[3]; ld.param.u64 %rd2, [p0]; mov.u64 %rd1, words;"
+    if space == "global":
+        text = "ld.param.u64 %rd2, [p0]; mov.u64 %rd1, %rd2;"
+    text += f"cvta.{space}.u64 %rd0, %rd1;"
+    for number, (old, b) in enumerate(zip(before, added, strict=True)):
+        at = f"+{8 * number}]"
+        text += f"st.{space}.b64 [%rd1{at}, {old}; red{suffix}.add.f64 [{place}{at}, 0d{b:016x};"
+        text += f"ld.{space}.b64 %rd3, [%rd1{at}; st.global.b64 [%rd2{at}, %rd3;"
+    memory = Memory()
+    address = memory.allocate(24)
+    run(text, [address], memory)
+    assert memory.read(address, 24).view(np.uint64).tolist() == after
+
+
 def test_of_each_16_bytes_those_of_the_mask() -> None:
     memory = Memory()
     source, target = memory.allocate(128), memory.allocate(128)

@@ -15,6 +15,7 @@ import ptx
 from ptx.devices import Device
 from ptx.emu import EmulatorFault
 from ptx.tensormap import TensorMap
+from tests.differential.values import columns
 from tests.emu.test_async_reductions import KINDS, reduced, samples
 
 
@@ -222,6 +223,29 @@ def test_a_tensor_is_reduced_inside_its_bounds(where: Device, operation: str, el
             operation, before[row, column], made.values[row, column], kind
         )
     assert made.stored().tolist() == expected.tolist()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("operation", "element"),
+    [("add", "f32"), ("add", "f32.ftz"), ("add", "f64"), ("add", "f16"), ("max", "f16"),
+     ("add", "bf16"), ("min", "bf16")],
+)  # fmt: skip
+def test_a_card_reduces_edges_alike(operation: str, element: str) -> None:
+    """1,024 pairs of edges, subnormals, infinities and NaN; the bits of both devices."""
+    type = element.partition(".")[0]
+    before, held = columns((type, type), 1024, 9)
+    store = f"cp.reduce.async.bulk.tensor.{{dim}}d.global.shared::cta.{operation}.tile.bulk_group"
+    found = []
+    for device in (EMULATOR, ptx.device("cuda:0")):
+        target = device.array(before)
+        maps = [
+            TensorMap(array.pointer, (16, 64), (16 * held.itemsize,), (16, 64), element)
+            for array in (device.array(held), target)
+        ]
+        tensor(device, (maps[0], maps[1]), ("tile", store), [0, 0], [], 1024)
+        found.append(target.numpy())
+    assert np.array_equal(*found)
 
 
 def test_an_operation_that_the_element_has_not() -> None:
