@@ -156,7 +156,7 @@ class Product:
         )  # fmt: skip
         tiling = self.tiling
         if tiling is None and self.accumulate == "native":
-            tiling = choices.modelled(SMS, choices.Product.of(c, a, b))
+            tiling = choices.modelled_for(SMS, c, a, b)
         return hopper.arranged(
             SMS, c, a, b, scaled=(self.alpha, self.beta) != (1.0, 0.0),
             accumulate=self.accumulate, tiling=tiling,

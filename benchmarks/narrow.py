@@ -1,15 +1,17 @@
 """Few rows, few columns, few tiles: every choice of tiles beside torch on a Hopper GPU.
 
-    python -m benchmarks.narrow [MxNxK ...] [--layout NN] [--type f16] [--most 24] [--record]
+    python -m benchmarks.narrow [MxNxK ...] [--layout NT,NN] [--type bf16,f16] [--record]
 
 As ``python -m ptxgemm tune`` does, it checks each choice in a poisoned C against float64 and keeps
 the fastest; but it times them by replayed CUDA graphs, in turn with torch. ``--record`` appends the
-times of all choices to ``benchmarks/results`` and the fastest ones to the package's own table.
+times of all choices to ``benchmarks/results`` and, to the package's own table, those choices that
+beat the model's by more than noise.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import sys
 from collections.abc import Callable
@@ -27,6 +29,8 @@ from ptxgemm.choices import Product, shown
 
 CASES = tuple(dict.fromkeys((*case[:3],) for case in GROUPS["small"]))
 """M, N and K of the products that targets are set for."""
+NOISE = 1.01
+"""Choices whose times differ by no more are equally fast."""
 
 
 class BesideTorch:
@@ -55,12 +59,15 @@ class BesideTorch:
         return list(us.values())
 
 
-def run(device: Device, product: Product, most: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A row of results, and one of the package's table."""
+def run(
+    device: Device, product: Product, most: int
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """A row of results, and one of the package's table, if any is due."""
     timer = BesideTorch(product)
     stream = timer.graphs.stream.cuda_stream
     found = tune.tune(device, product, most, timer, stream)
     modelled = choices.modelled(device.sm_count, product)
+    chosen_us = next(one.us for one in found if one.choice == modelled)
     row = {
         "group": "narrow",
         "case": f"{product.m}x{product.n}x{product.k} {product.layout}",
@@ -68,12 +75,12 @@ def run(device: Device, product: Product, most: int) -> tuple[dict[str, Any], di
         "us": {
             "torch": timer.torch_us,
             "ptxgemm": found[0].us,
-            "modelled": next(one.us for one in found if one.choice == modelled),
+            "modelled": chosen_us,
         },
         "choices": {shown(one.choice): one.us for one in found if one.error <= 1},
         "wrong": [shown(one.choice) for one in found if not one.error <= 1],
     }
-    return row, tune.row(device, product, found[0])
+    return row, tune.row(device, product, found[0]) if chosen_us > NOISE * found[0].us else None
 
 
 def line(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -82,7 +89,7 @@ def line(row: dict[str, Any]) -> tuple[Any, ...]:
     terabytes = 2e-6 * (m * k + k * n + m * n) / us["ptxgemm"]
     fastest = next(iter(row["choices"]))
     return (
-        row["case"], us["torch"], us["ptxgemm"], us["torch"] / us["ptxgemm"],
+        f"{row['case']} {row['type']}", us["torch"], us["ptxgemm"], us["torch"] / us["ptxgemm"],
         us["torch"] / us["modelled"], terabytes, fastest, len(row["wrong"]),
     )  # fmt: skip
 
@@ -96,12 +103,12 @@ def main() -> int:
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     device = ptx.device("cuda:0")
     rows, table = [], []
-    for m, n, k in options.sizes or (tune.PRODUCTS if options.all else CASES):
-        product = Product(m, n, k, options.layout, *(options.type,) * 3)
-        result, best = run(device, product, options.most)
+    sizes = options.sizes or (tune.PRODUCTS if options.all else CASES)
+    for layout, kind, size in itertools.product(options.layout, options.type, sizes):
+        result, better = run(device, Product(*size, layout, *(kind,) * 3), options.most)
         print(*line(result), flush=True)
         rows.append(result)
-        table.append(best)
+        table += [better] if better else []
     head = ("case", "torch us", "us", "ratio", "modelled's", "TB/s", "fastest", "wrong")
     print(tabulate([line(row) for row in rows], head, floatfmt=".2f"))
     if options.record:

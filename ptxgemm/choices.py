@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptx import cache as disk
+from ptx.tensormap import ALIGNMENT
 from ptxgemm import choose
 from ptxgemm.choose import FEW_COLUMNS, Choice
 from ptxgemm.narrow import COLUMNS, Narrow
@@ -58,6 +59,16 @@ class Product:
     def depth(self) -> int:
         """K in the bytes of so many 16-bit elements, by which the model goes."""
         return -(-self.k * ELEMENTS[self.a].bytes // 2)
+
+    @property
+    def odd(self) -> tuple[bool, bool]:
+        """Whether A and B, where they lie dense, have pitches that tensor copies do not take."""
+        a = (self.m, self.k) if self.layout[0] == "N" else (self.k, self.m)
+        b = (self.k, self.n) if self.layout[1] == "N" else (self.n, self.k)
+        return self._odd(*a), self._odd(*b)
+
+    def _odd(self, lines: int, length: int) -> bool:
+        return lines > 1 and length * ELEMENTS[self.a].bytes % ALIGNMENT != 0
 
     @property
     def key(self) -> str:
@@ -106,17 +117,34 @@ def shown(choice: Choice) -> str:
 
 def best(device: Device, c: Matrix, a: Matrix, b: Matrix) -> Choice | None:
     """The measured choice, else the modelled one."""
-    product = Product.of(c, a, b)
-    found = measured(device.name, product) if device.is_cuda else None
-    return found or modelled(device.sm_count, product)
+    found = measured(device.name, Product.of(c, a, b)) if device.is_cuda else None
+    return found or modelled_for(device.sm_count, c, a, b)
+
+
+def modelled_for(sm_count: int, c: Matrix, a: Matrix, b: Matrix) -> Choice | None:
+    """The cheapest choice by the model for matrices as they lie."""
+    first, second = (b, a) if c.along == "rows" else (a, b)
+    odd = not first.fits_tensor_copies, not second.fits_tensor_copies
+    return modelled(sm_count, Product.of(c, a, b), odd)
 
 
 @lru_cache(maxsize=1024)
-def modelled(sm_count: int, product: Product) -> Choice | None:
-    """The cheapest choice by the model; None for what wgmma does not multiply."""
+def modelled(
+    sm_count: int, product: Product, odd: tuple[bool, bool] | None = None
+) -> Choice | None:
+    """The cheapest choice by the model; None for what wgmma does not multiply. `odd` are A and B
+    that tensor copies do not take, by default as dense ones are.
+    """
     if product.a not in ELEMENTS:
         return None
-    return choose.ranked(sm_count, product.m, product.n, product.depth)[0]
+    return ranked(sm_count, product, product.odd if odd is None else odd)[0]
+
+
+def ranked(sm_count: int, product: Product, odd: tuple[bool, bool]) -> list[Choice]:
+    """All choices, the cheapest by the model first. What is not of 16 bits is padded by all."""
+    if ELEMENTS[product.a].bytes != 2:
+        odd = False, False
+    return choose.ranked(sm_count, product.m, product.n, product.depth, odd)
 
 
 @lru_cache(maxsize=1024)

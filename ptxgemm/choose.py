@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 
-from ptxgemm.narrow import CLUSTER_LIMIT, COLUMNS, Narrow
+from ptxgemm.narrow import CLUSTER_LIMIT, COLUMNS, Narrow, by_units
 from ptxgemm.tiling import BARRIER_BYTES, LINE_BYTES, ROWS, SHARED_LIMIT_BYTES, Tiling
 
 Choice = Tiling | Narrow
@@ -113,12 +113,13 @@ def _last_rows(tiling: Tiling, m: int, n: int, rest: int) -> int:
 
 # ---------------------------------------------------------------- few columns, few tiles
 #
-# Fitted to the times of 150 choices for 64x4096x4096 and 16x14336x4096 on an H200, one launch right
-# after another, those near the fastest counting most. What they say of the design: bytes in flight
-# decide up to 5 MB on the card, not how they are cut into stages and depth; a stage that is being
-# multiplied is not in flight. Half of the SMs draw as much as all, each 64 bytes a clock. What is
-# left is the pause between launches: it is shorter where the next launch's CTAs find room beside
-# this one's, and longer for clusters of four or more.
+# Fitted to 327 times of choices for 12 products on an H200, one launch right after another, those
+# near the fastest counting most. What they say of the design: bytes in flight decide up to
+# 5 MB on the card, not how they are cut into stages and depth; a stage that is being multiplied is
+# not in flight, nor, at times, the one before. Half of the SMs draw nearly as much as all. Rings
+# of twice what has to be in flight are slower, mostly by the pause between launches: it is shorter
+# where the next launch's CTAs find room beside this one's, and longer for clusters of four or more.
+# Two peers are never faster than one, nor any number of them in tiles of up to 64 columns.
 
 FEW_COLUMNS = 64
 """Up to so many rows or columns of C a product is bound by the bytes of one operand."""
@@ -128,44 +129,58 @@ MULTIPLICATIONS_A_US = 2.9e6
 """Of an SM in 16-bit types: 768 TFLOP/s on 132 SMs, measured at 4096³."""
 MEMORY_BYTES_A_US = 4.2e6
 """Measured by a copy, bytes read plus written."""
-L2_BYTES_A_US = 11.5e6
-"""What 4096³ in tiles of 128 x 128 draws from the L2 cache, measured."""
-NARROW_RATE = 0.85
-"""A narrow kernel's multiplications, relative to the above; assumed: no measured product is bound
-by them.
+NARROW_RATE, UNITS_RATE = 0.85, 0.6
+"""A narrow kernel's multiplications, relative to the above, by tensor copies and, where reading A
+and multiplying it take turns, by units; assumed: no measured product is bound by them.
 """
-SM_BYTES_A_US = 116e3
-"""What lands in the shared memory of one SM at most: 64 bytes a clock."""
-LATENCY_US = 1.08
+SM_BYTES_A_US = 138e3
+"""What lands in the shared memory of one SM at most."""
+L2_BYTES_A_US = 10.9e6
+"""What all SMs draw from the L2 cache; 4096³ in tiles of 128 x 128 draws 11.5e6, measured."""
+LATENCY_US = 0.89
 """From a copy's start to its end on a busy card: so long what is in flight has to last."""
-START_US, WAVE_US, ALONE_US = 1.6, 1.2, 1.0
-"""What a launch adds to the one before it, what each further wave of CTAs does, and what it costs
-that no CTA of the next launch has room beside this one's.
+HELD, HELD_TOGETHER = 1.25, 2.0
+"""Stages that are not in flight; of peers, who wait for each other, the second."""
+START_US, WAVE_US = 1.95, 1.2
+"""What a launch adds to the one before it, and what each further wave of CTAs does."""
+ALONE, FEW_SMS = 0.03, 0.04
+"""How much longer memory takes where no CTA of the next launch has room beside this one's, and
+where no more than half of the SMs have one.
 """
-CROWDED = 0.67
-"""How much longer memory takes where some SMs have more CTAs than others: early launches fill what
+CROWDED = 0.28
+"""How much longer it does where some SMs have more CTAs than others: early launches fill what
 places are left, so that few more CTAs than SMs, with room for many, lie unevenly.
 """
-CLUSTER_US = {1: 0.0, 2: 0.2, 4: 2.7, 8: 4.0}
+CLUSTER_US = {1: 0.0, 2: 0.0, 4: 2.0, 8: 2.0}
 """By CTAs of a cluster: four or more find no room at once while the launch before runs."""
-PEER_BYTES_A_US = 16.5e3
+FULL_US = 0.1
+"""For all shared memory of the card, which decides between what is equal else."""
+PEER_BYTES_A_US = 16.3e3
 """What one SM can draw from the shared memory of others."""
+UNITS = 1.45
+"""How much longer memory takes where the larger operand is copied by units: from 16x14336x4095 and
+1x4097x4095 beside their neighbours.
+"""
+UNITS_SLOTS = 2
+"""CTAs of an SM that their registers leave room for then."""
+PADDING_US = 2.5
+"""A launch that pads, beside what it reads and writes; assumed."""
 
 
 def narrow_candidates(m: int, n: int) -> Iterator[Narrow]:
     """Every shape for C [m, n] with m >= n, each with all the shared memory that it can use for
-    one CTA on an SM, and for two; tiles of 256 rows only where there are many columns, as too few
-    of them draw on the memory.
+    one CTA on an SM, for two and for three; peers, and tiles of 256 rows, of which few draw on the
+    memory, only where there are many columns.
     """
     tile_n = next((columns for columns in COLUMNS if columns >= n), 128)
-    counts = (1, 2, 4, 8)
-    heights = (64, 128, 256) if tile_n > FEW_COLUMNS else (64, 128)
-    for tile_m, depth, parts, peers in product(heights, (1, 2), counts, counts):
-        alone = tile_n < 32 or tile_m * peers >= 2 * m
+    many = tile_n > FEW_COLUMNS
+    heights = (64, 128, 256) if many else (64, 128)
+    for tile_m, depth, parts, peers in product(heights, (1, 2), (1, 2, 4, 8), (1, 4, 8)):
+        alone = not many or tile_m * peers >= 2 * m
         if parts * peers > CLUSTER_LIMIT or (peers > 1 and alone):
             continue
-        line = (tile_m + max(tile_n, ROWS)) * LINE_BYTES
-        for ctas in (1, 2):
+        line = (tile_m + tile_n) * LINE_BYTES
+        for ctas in (1, 2, 3):
             stages = (SHARED_LIMIT_BYTES // ctas - BARRIER_BYTES) // (depth * line)
             with suppress(ValueError):  # too many sums for the registers, or too little room
                 yield Narrow(tile_m, tile_n, stages, depth, parts, peers)
@@ -178,19 +193,23 @@ def narrow_us(shape: Narrow, sm_count: int, m: int, n: int, k: int) -> float:
     landed = lines * (shape.a_bytes + shape.b_bytes)
     drawn = lines * (shape.a_bytes + shape.b_bytes / shape.peers)
     slots = SHARED_LIMIT_BYTES // (shape.shared_bytes + BARRIER_BYTES)
+    memory, rate = _memory_us(m, n, k), NARROW_RATE
+    if shape.a_copy == "units":
+        memory, slots, rate = UNITS * memory, min(slots, UNITS_SLOTS), UNITS_RATE
     places, busiest = sm_count * slots, -(-ctas // sm_count)
-    flying = min(busiest, slots) * (shape.stages - 1) * shape.stage_bytes
+    held = HELD if shape.peers == 1 else HELD_TOGETHER
+    flying = min(busiest, slots) * max(shape.stages - held, held / 2) * shape.stage_bytes
     multiplications = busiest * lines * shape.line_k * shape.tile_m * shape.tile_n
     crowded = CROWDED * (places - ctas) / (places - sm_count) if sm_count < ctas < places else 0.0
     us = START_US + _longest(
-        _memory_us(m, n, k) * (1 + crowded),
+        memory * (1 + crowded),
         ctas * drawn / L2_BYTES_A_US,
         busiest * landed / min(SM_BYTES_A_US, flying / LATENCY_US),
-        multiplications / MULTIPLICATIONS_A_US / NARROW_RATE,
+        multiplications / MULTIPLICATIONS_A_US / rate,
     )
     us += (-(-ctas // places) - 1) * WAVE_US + CLUSTER_US[shape.cluster]
-    if 2 * ctas > places:
-        us += ALONE_US
+    us += memory * (ALONE * (2 * ctas > places) + FEW_SMS * (2 * ctas <= sm_count))
+    us += FULL_US * min(ctas, places) * shape.shared_bytes / (sm_count * SHARED_LIMIT_BYTES)
     if shape.parts > 1:
         us += 4 * shape.tile_m * shape.tile_n / PEER_BYTES_A_US
     return us
@@ -207,25 +226,36 @@ def _memory_us(m: int, n: int, k: int) -> float:
     return 2 * (k * (m + n) + m * n) / MEMORY_BYTES_A_US
 
 
-def _longest(*us: float, power: int = 10) -> float:
+def _longest(*us: float, power: int = 12) -> float:
     """Of things that overlap: the longest, and a little of the others."""
     return float(sum(one**power for one in us) ** (1 / power))
 
 
-def ranked(sm_count: int, m: int, n: int, k: int) -> list[Choice]:
+def _padding_us(elements: int) -> float:
+    """A launch that copies so many elements of 16 bits."""
+    return PADDING_US + 4 * elements / MEMORY_BYTES_A_US if elements else 0.0
+
+
+def ranked(
+    sm_count: int, m: int, n: int, k: int, odd: tuple[bool, bool] = (False, False)
+) -> list[Choice]:
     """All choices for an m x n product over k, the cheapest first: tilings, and narrow shapes where
-    there are few columns, few rows or few tiles.
+    there are few columns, few rows or few tiles. `odd` are A and B that tensor copies do not take:
+    they are padded first, but narrow shapes copy the larger one by units.
     """
+    padded = sum(size for size, one in zip((m * k, n * k), odd, strict=True) if one)
     found: list[tuple[float, Choice]] = [
-        (tiling_us(one, sm_count, m, n, k), one.tiling)
+        (tiling_us(one, sm_count, m, n, k) + _padding_us(padded), one.tiling)
         for whole in CANDIDATES
         for one in (whole, *splits(whole, sm_count, m, n, k))
     ]
     few_tiles = Tiling(128, 128).tiles(m, n) <= FEW_TILES * sm_count
     if min(m, n) <= FEW_COLUMNS or few_tiles:
         long, short = max(m, n), min(m, n)
-        found += [
-            (narrow_us(shape, sm_count, long, short, k), shape)
-            for shape in narrow_candidates(long, short)
-        ]
+        odd_long = odd[m < n]
+        for shape in narrow_candidates(long, short):
+            copied = by_units(shape) if odd_long else None
+            left = padded - long * k if copied else padded
+            us = narrow_us(copied or shape, sm_count, long, short, k) + _padding_us(left)
+            found.append((us, shape))
     return [choice for _, choice in sorted(found, key=lambda one: one[0])]

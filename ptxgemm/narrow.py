@@ -7,7 +7,7 @@ has most of its shared memory in flight.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -297,3 +297,19 @@ class Narrow:
     def grid(self, m: int, n: int) -> int:
         """CTAs of a launch, of one dimension."""
         return self.clusters(m, n) * self.cluster
+
+
+def by_units(shape: Narrow) -> Narrow | None:
+    """`shape` with an A that is copied by units, in no more shared memory; None where that leaves
+    no registers for the sums, or for a type that is not copied so.
+    """
+    try:
+        made = replace(shape, a_copy="units", stages=2)
+    except ValueError:
+        return None
+    return in_room(made, shape)
+
+
+def in_room(made: Narrow, of: Narrow) -> Narrow:
+    """As many stages as there is shared memory for `of` another shape, and no more than it has."""
+    return replace(made, stages=max(2, min(of.stages, of.shared_bytes // made.stage_bytes)))

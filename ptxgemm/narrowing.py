@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ptxgemm.narrow import VECTOR, Narrow
+from ptxgemm.narrow import VECTOR, Narrow, by_units, in_room
 from ptxgemm.tiling import ELEMENTS, LINE_BYTES
 
 if TYPE_CHECKING:
@@ -21,25 +21,19 @@ def turned(c: Matrix, a: Matrix, b: Matrix) -> tuple[Matrix, Matrix, Matrix]:
 
 
 def fitted(shape: Narrow, c: Matrix, a: Matrix, b: Matrix, scaled: bool) -> Narrow:
-    """`shape` for C = A B as they lie, `parts` no more than there are K steps. An A that tensor
-    copies do not take is copied by units, where there is room for that.
+    """`shape` for C = A B as they lie, `parts` no more than there are K steps, in no more shared
+    memory. An A that tensor copies do not take is copied by units, where there is room for that.
     """
     steps = -(-a.columns * a.bytes // (shape.depth * LINE_BYTES))
     made = replace(
-        shape, a=a.element, b=b.element, out=c.element, scaled=scaled,
+        shape, stages=2, a=a.element, b=b.element, out=c.element, scaled=scaled,
         parts=min(shape.parts, 1 << (steps.bit_length() - 1)),
         a_major=a.major("columns"), b_major=b.major("rows"),
         c_major="n" if c.along == "columns" else "m",
         width=VECTOR if _takes_vectors(c) else 1,
     )  # fmt: skip
-    if a.fits_tensor_copies:
-        return made
-    try:
-        by_units = replace(made, a_copy="units", stages=2)
-    except ValueError:
-        return made
-    stages = max(2, min(made.stages, made.shared_bytes // by_units.stage_bytes))
-    return replace(by_units, stages=stages)
+    made = in_room(made, shape)
+    return made if a.fits_tensor_copies else by_units(made) or made
 
 
 def _takes_vectors(c: Matrix) -> bool:

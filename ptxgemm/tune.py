@@ -8,6 +8,7 @@ is never chosen. They are timed in turn, round after round; the fastest is kept.
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -87,7 +88,7 @@ def tune(
     Raises PtxError where none gives the right result.
     """
     sets = [_inputs(device, product, seed) for seed in range(_set_count(product))]
-    candidates = choose.ranked(device.sm_count, product.m, product.n, product.k)[:most]
+    candidates = choices.ranked(device.sm_count, product, product.odd)[:most]
     if not any(isinstance(one, Tiling) for one in candidates):
         candidates[-1] = choose.tiling(device.sm_count, product.m, product.n, product.k)
     if device.is_cuda:
@@ -214,10 +215,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="products (default: decoding steps of language models, and few tiles)",
     )  # fmt: skip
     parser.add_argument(
-        "--layout", choices=("NN", "NT", "TN", "TT"), default="NT",
-        help="of A and B, N row-major, T column-major (default: NT)",
+        "--layout", type=_some_of("NN", "NT", "TN", "TT"), default=["NT"],
+        help="of A and B, N row-major, T column-major; several with commas (default: NT)",
     )  # fmt: skip
-    parser.add_argument("--type", choices=("bf16", "f16"), default="bf16")
+    parser.add_argument(
+        "--type", type=_some_of("bf16", "f16"), default=["bf16"],
+        help="bf16 or f16, or both with a comma (default: bf16)",
+    )  # fmt: skip
     parser.add_argument(
         "--most", type=int, default=MOST, help=f"choices to measure for each (default: {MOST})"
     )
@@ -236,6 +240,17 @@ def _sizes(text: str) -> tuple[int, int, int]:
     return m, n, k
 
 
+def _some_of(*known: str) -> Callable[[str], list[str]]:
+    def names(text: str) -> list[str]:
+        found = text.split(",")
+        for name in found:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(known)}")
+        return found
+
+    return names
+
+
 def run(options: argparse.Namespace) -> int:
     from tabulate import tabulate
     from tqdm import tqdm
@@ -245,9 +260,10 @@ def run(options: argparse.Namespace) -> int:
         raise PtxError(f"{device.name} is no Hopper GPU; there is nothing to tune")
     rows: list[dict[str, Any]] = []
     lines: list[tuple[Any, ...]] = []
-    for m, n, k in tqdm(options.sizes or PRODUCTS, unit="product", disable=None):
-        product = Product(m, n, k, options.layout, *(options.type,) * 3)
-        modelled = choose.ranked(device.sm_count, m, n, k)[0]
+    cases = list(itertools.product(options.layout, options.type, options.sizes or PRODUCTS))
+    for layout, kind, (m, n, k) in tqdm(cases, unit="product", disable=None):
+        product = Product(m, n, k, layout, *(kind,) * 3)
+        modelled = choices.modelled(device.sm_count, product)
         found = tune(device, product, options.most)
         best = found[0]
         first = next(one.us for one in found if one.choice == modelled)

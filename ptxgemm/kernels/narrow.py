@@ -5,6 +5,12 @@ Each CTA then leaves its sums in its shared memory, and each adds up, in the ord
 of the tile out of the shared memory of all: the result does not depend on who is first.
 
 Launched early, it makes itself ready while the launch before it still runs.
+
+Launches overlap up to the first load, which waits for the launch before. Tried against the pause
+that this leaves, measured on an H200 on 12 products, and given up: to have the L2 cache fetch the
+first stages of A before that wait. It costs 5% in the median choice, and 2% where the next launch
+may start only after this one's last copy; the fastest choice of a product then takes between 2%
+less and 8% more.
 """
 
 from __future__ import annotations

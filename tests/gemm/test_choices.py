@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ptx
-from ptxgemm import choices, choose
+from ptxgemm import choices, choose, hopper, narrowing
 from ptxgemm.choices import Product
 from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix
@@ -65,21 +65,78 @@ RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "narrow.jsonl"
 RECORDED = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("row", RECORDED, ids=lambda row: row["case"])
-def test_the_models_choice_is_nearly_the_fastest_of_those_measured(row: dict[str, Any]) -> None:
-    m, n, k = map(int, row["case"].split()[0].split("x"))
+def regret(row: dict[str, Any]) -> float:
+    """The time of the choice that is taken, relative to the fastest one that was measured: the
+    package's own, else the first by the model that was measured.
+    """
+    size, layout = row["case"].split()
+    product = Product(*map(int, size.split("x")), layout, *(row["type"],) * 3)
+    own = choices.shipped(CARD).get(product.key)
+    modelled = choices.ranked(132, product, product.odd)
     us = row["choices"]
-    picked = next(one for one in map(choices.shown, choose.ranked(132, m, n, k)) if one in us)
-    assert us[picked] <= 1.03 * min(us.values())
+    taken = ([choices.decoded(own)] if own else []) + modelled
+    return float(us[next(one for one in map(choices.shown, taken) if one in us)] / min(us.values()))
+
+
+def test_what_is_chosen_is_nearly_the_fastest_of_what_was_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Times of one choice differ by 3% from run to run and from layout to layout."""
+    monkeypatch.setattr(choices, "SHIPPED", OWN)
+    regrets = {row["case"]: regret(row) for row in RECORDED}
+    assert len(RECORDED) >= 14
+    assert max(regrets.values()) < 1.07, regrets
+    assert sum(regrets.values()) / len(regrets) < 1.02, regrets
 
 
 def test_candidates_fit_and_are_different() -> None:
-    for m, n in ((4096, 1), (4096, 64), (1024, 512), (1, 1)):
+    for m, n, pitch in ((4096, 1, 4096), (4096, 64, 4097), (1024, 512, 1024), (4096, 16, 4097)):
         found = list(choose.narrow_candidates(m, n))
         assert len(found) == len(set(found)) > 20
         for shape in found:
-            turned = replace(shape, a_major="mn", b_major="mn", c_major="m", scaled=True)
-            assert turned.shared_bytes <= 226 * 1024
+            c, a, b = (
+                Matrix(0, rows, columns, *strides, "bf16")
+                for rows, columns, strides in (
+                    (m, n, (1, m)), (m, 64, (1, pitch)), (64, n, (n + 8, 1)),
+                )
+            )  # fmt: skip
+            turned = narrowing.fitted(shape, c, a, b, scaled=True)
+            assert turned.b_major == "mn" or n == 1
+            assert turned.stages == 2 or turned.shared_bytes <= shape.shared_bytes
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(16, 50257, 768), (64, 50257, 4096)])
+def test_odd_weights_are_copied_by_units_and_not_padded(m: int, n: int, k: int) -> None:
+    c, a, b = (
+        Matrix(0, rows, columns, columns, 1, "bf16")
+        for rows, columns in ((m, n), (m, k), (k, n))
+    )  # fmt: skip
+    choice = choices.modelled_for(132, c, a, b)
+    assert choice == choices.modelled(132, Product.of(c, a, b))
+    made, _, larger, smaller = hopper.arranged(132, c, a, b, scaled=False, tiling=choice)
+    assert isinstance(made, Narrow) and made.a_copy == "units" and smaller.fits_tensor_copies
+    assert not larger.fits_tensor_copies and larger.rows == n
+
+
+def test_what_has_to_be_padded_costs_that() -> None:
+    """So that whole tiles, which would be as fast, are slower than narrow ones by units."""
+    assert isinstance(choose.ranked(132, 256, 4095, 4096)[0], Tiling)
+    assert isinstance(choose.ranked(132, 256, 4095, 4096, (False, True))[0], Narrow)
+
+
+@pytest.mark.parametrize(
+    ("product", "odd"),
+    [
+        (Product(1, 4097, 4095, "NT"), (False, True)),
+        (Product(16, 14336, 4095, "NT"), (True, True)),
+        (Product(16, 50257, 768), (False, True)),
+        (Product(9, 64, 7, "TN"), (True, False)),
+        (Product(12, 14, 8, "NN", "f16"), (False, True)),
+        (Product(4, 4, 4, "NN", "tf32"), (False, False)),
+    ],
+)
+def test_dense_operands_are_odd_by_their_pitches(product: Product, odd: tuple[bool, bool]) -> None:
+    assert product.odd == odd
 
 
 def test_more_bytes_and_more_work_take_longer() -> None:

@@ -78,6 +78,9 @@ def test_the_command_without_a_gpu_says_so(capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(SystemExit):
         command.main(["tune", "1x2"])
     assert "1x2 is no MxNxK" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        command.main(["tune", "1x2x3", "--layout", "NN,N"])
+    assert "'N' is none of NN, NT, TN, TT" in capsys.readouterr().err
 
 
 @pytest.mark.gpu
