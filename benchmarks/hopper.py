@@ -23,7 +23,7 @@ from benchmarks import harness, hopper_check
 from ptxgemm import choices, hopper
 from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix
-from ptxgemm.tiling import Accumulate, Tiling
+from ptxgemm.tiling import Accumulate, Tiling, by_registers
 
 Case = tuple[int, int, int, str]
 """M, N, K and the layouts of A and B: N is row-major, T column-major."""
@@ -74,6 +74,8 @@ GROUPS: dict[str, list[Case]] = {
 """torch multiplies 8-bit types as NT alone."""
 TILINGS = {
     "128x256": Tiling(128, 256, 4, 1, 16),
+    "128x256 c2": Tiling(128, 256, 4, 2, 8),
+    "128x192": Tiling(128, 192, 4, 1, 16),
     "256x128 c2": Tiling(256, 128, 4, 2, 4),
     "alt": Tiling(128, 128, 6, 1, 16, alternate=True),
     "alt g8": Tiling(128, 128, 6, 1, 8, alternate=True),
@@ -84,6 +86,8 @@ TILINGS = {
     "alt c2 g4": Tiling(128, 128, 6, 2, 4, alternate=True),
     "64x256 alt": Tiling(64, 256, 4, 1, 32, alternate=True),
     "128x64": Tiling(128, 64, 8, 1, 16),
+    "registers": by_registers(128, 6, 8),
+    "registers 64": by_registers(64, 9, 16),
 }
 
 

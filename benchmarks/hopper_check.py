@@ -27,7 +27,7 @@ from ptxgemm import choices, hopper
 from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix
 from ptxgemm.narrow import Narrow
-from ptxgemm.tiling import ELEMENTS, OUT_BYTES, OUTS, Accumulate, Tiling
+from ptxgemm.tiling import ELEMENTS, OUT_BYTES, OUTS, Accumulate, Tiling, by_registers
 
 SMS = 132
 DTYPES: dict[str, Any] = {
@@ -56,6 +56,7 @@ TILINGS = (
     Tiling(128, 128, 6, 1, 8, alternate=True, parts=3), Tiling(128, 256, 4, parts=2),
     Tiling(128, 128, 6, 2, 8, parts=4),
 )  # fmt: skip
+REGISTERS = (by_registers(128, 6, 8), by_registers(64, 9, 16))
 NARROW = (
     Narrow(64, 8, 6), Narrow(64, 16, 4, parts=4), Narrow(128, 32, 3, 2, parts=2, peers=2),
     Narrow(128, 64, 4, peers=4), Narrow(256, 64, 2, parts=8), Narrow(64, 128, 4, parts=2, peers=4),
@@ -283,6 +284,8 @@ def _product(pick: random.Random, largest: int) -> Product:
         tilings = PROMOTED_TILINGS
     if accumulate == "native" and ELEMENTS[a].bytes == 2 and pick.random() < 0.5:
         tilings = NARROW
+    if a == "tf32" and pick.random() < 0.5:
+        out, tilings = "f32", REGISTERS
     whole = accumulate == "half" or pick.random() < 0.5
     return Product(
         m, n, k, a, b, out,

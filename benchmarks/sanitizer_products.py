@@ -20,7 +20,7 @@ from benchmarks import hopper_check
 from benchmarks.hopper_check import Product
 from ptxgemm import packing, warp_gemm
 from ptxgemm.narrow import Narrow
-from ptxgemm.tiling import Tiling
+from ptxgemm.tiling import Tiling, by_registers
 
 WIDE, PAIR = Tiling(128, 256, 4), Tiling(256, 128, 4, 2, 4)
 PING_PONG = Tiling(128, 128, 6, 1, 8, alternate=True)
@@ -50,6 +50,13 @@ HOPPER: Mapping[str, Product] = {
     ),
     "tf32 NT": Product(136, 72, 100, "tf32", "tf32", "f32", NT, tiling=SLIM),
     "tf32 NN turned": Product(136, 136, 36, "tf32", "tf32", "f32", NN, tiling=PING_PONG),
+    "tf32 NN by registers": Product(
+        136, 136, 36, "tf32", "tf32", "f32", NN, tiling=by_registers(128, 6, 8)
+    ),
+    "tf32 NN by registers, odd": Product(
+        67, 131, 73, "tf32", "tf32", "f32", NN, **SHIFTED, alpha=0.5, beta=2.0,
+        tiling=by_registers(64, 9, 16),
+    ),
     "tf32 NT odd": Product(67, 71, 73, "tf32", "tf32", "f32", NT, **SHIFTED, tiling=SLIM),
     "e4m3 NT": Product(144, 80, 272, "e4m3", "e4m3", "bf16", NT, tiling=SLIM),
     "e4m3 NT promoted": Product(

@@ -19,7 +19,7 @@ from ptx.tensormap import ALIGNMENT
 from ptxgemm import choose
 from ptxgemm.choose import FEW_COLUMNS, Choice
 from ptxgemm.narrow import COLUMNS, Narrow
-from ptxgemm.tiling import ELEMENTS, Tiling
+from ptxgemm.tiling import ELEMENTS, Tiling, by_registers
 
 if TYPE_CHECKING:
     from ptx.devices import Device
@@ -30,6 +30,7 @@ FORMAT = 1
 SHIPPED = Path(__file__).parent / "tuned"
 KINDS: dict[str, tuple[type[Tiling] | type[Narrow], tuple[str, ...]]] = {
     "tiling": (Tiling, ("tile_m", "tile_n", "stages", "cluster", "group", "alternate", "parts")),
+    "registers": (Tiling, ("tile_m", "stages", "group")),
     "narrow": (Narrow, ("tile_m", "tile_n", "stages", "depth", "parts", "peers")),
 }
 """What of a choice is measured; types and layouts are the product's."""
@@ -71,6 +72,11 @@ class Product:
         return lines > 1 and length * ELEMENTS[self.a].bytes % ALIGNMENT != 0
 
     @property
+    def may_go_by_registers(self) -> bool:
+        """Whether B needs not be turned if it goes to the tensor core through registers."""
+        return (self.a, self.layout[1], self.out) == ("tf32", "N", "f32")
+
+    @property
     def key(self) -> str:
         """Products of one key take the same choice: few rows or columns count as the next power of
         two, as the kernel for them computes so many.
@@ -89,7 +95,9 @@ def _rounded(side: int) -> int:
 
 
 def encoded(choice: Choice) -> dict[str, Any]:
-    kind = "narrow" if isinstance(choice, Narrow) else "tiling"
+    kind = "narrow"
+    if isinstance(choice, Tiling):
+        kind = "registers" if choice.by_registers else "tiling"
     return {"kind": kind} | {name: getattr(choice, name) for name in KINDS[kind][1]}
 
 
@@ -102,14 +110,18 @@ def decoded(fields: dict[str, Any]) -> Choice:
     known = KINDS.get(kind)
     if known is None or set(rest) != set(known[1]):
         raise ValueError(f"{fields} is no choice of tiles")
-    return known[0](**rest)
+    return by_registers(**rest) if kind == "registers" else known[0](**rest)
 
 
 def shown(choice: Choice) -> str:
     """In a few words."""
     fields = encoded(choice)
-    kind, m, n = fields.pop("kind"), fields.pop("tile_m"), fields.pop("tile_n")
-    return f"{kind} {m}x{n} " + " ".join(f"{name} {value}" for name, value in fields.items())
+    rest = " ".join(
+        f"{name} {value}"
+        for name, value in fields.items()
+        if name not in ("kind", "tile_m", "tile_n")
+    )
+    return f"{fields['kind']} {choice.tile_m}x{choice.tile_n} {rest}"
 
 
 # ---------------------------------------------------------------- kept choices
@@ -142,9 +154,10 @@ def modelled(
 
 def ranked(sm_count: int, product: Product, odd: tuple[bool, bool]) -> list[Choice]:
     """All choices, the cheapest by the model first. What is not of 16 bits is padded by all."""
+    registers = product.may_go_by_registers and not odd[1]
     if ELEMENTS[product.a].bytes != 2:
         odd = False, False
-    return choose.ranked(sm_count, product.m, product.n, product.depth, odd)
+    return choose.ranked(sm_count, product.m, product.n, product.depth, odd, registers=registers)
 
 
 @lru_cache(maxsize=1024)

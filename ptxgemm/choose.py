@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from ptxgemm.narrow import CLUSTER_LIMIT, COLUMNS, Narrow, by_units
-from ptxgemm.tiling import BARRIER_BYTES, LINE_BYTES, ROWS, SHARED_LIMIT_BYTES, Tiling
+from ptxgemm.tiling import (
+    BARRIER_BYTES,
+    LINE_BYTES,
+    ROWS,
+    SHARED_LIMIT_BYTES,
+    Tiling,
+    by_registers,
+)
 
 Choice = Tiling | Narrow
 
@@ -39,6 +46,18 @@ PROMOTED = (
     Candidate(Tiling(128, 64, stages=8, cluster=1, group=16), 0.7, 128),
 )
 """For sums that are promoted, which take twice the registers."""
+REGISTERS = (
+    Candidate(by_registers(128, stages=6, group=8), 0.85, 0),
+    Candidate(by_registers(64, stages=9, group=16), 0.6, 0),
+)
+"""For tf32 along N. On an H200 the larger tiles take 1.12 times as long as those whose B lies along
+K at 2048³ and 1.18 times at 4096³, the smaller ones 1.35 times as long as the larger at 512 x 4096
+x 2048.
+"""
+TURNING_US = 3.0
+"""What a transposing copy takes beside its bytes, which go at the memory's rate: tf32 along N at
+2048³, 4096³, 6144³ and 8192³ takes 9, 34, 70 and 112 us longer than along K.
+"""
 DEPTH = 64
 """16-bit elements of a K step."""
 TILES_START_US = 3.0
@@ -101,12 +120,12 @@ def _last_rows(tiling: Tiling, m: int, n: int, rest: int) -> int:
     """Rows that the last wave, of so many tiles, takes the time of: where all are of C's last row
     of tiles, warpgroups that take turns skip what 64 rows of it are beyond C. Columns beyond C are
     multiplied; as the last column's tiles lie among others in a wave, skipping them would gain
-    nothing.
+    nothing. Where B goes by registers, all rows are columns of one wgmma.
     """
     height = tiling.tile_m * tiling.cluster
     above, columns = (m - 1) // height, -(-n // tiling.tile_n)
     lowest = 1 if above % tiling.group else columns
-    if not tiling.alternate or rest > lowest:
+    if not tiling.alternate or tiling.by_registers or rest > lowest:
         return tiling.tile_m
     return min(-(-(m - above * height) // ROWS) * ROWS, tiling.tile_m)
 
@@ -231,17 +250,24 @@ def _longest(*us: float, power: int = 12) -> float:
     return float(sum(one**power for one in us) ** (1 / power))
 
 
+def turning_us(n: int, k: int) -> float:
+    """What it takes to transpose a B of n columns and k elements of 16 bits, in microseconds."""
+    return TURNING_US + 2 * 2 * n * k / MEMORY_BYTES_A_US
+
+
 def _padding_us(elements: int) -> float:
     """A launch that copies so many elements of 16 bits."""
     return PADDING_US + 4 * elements / MEMORY_BYTES_A_US if elements else 0.0
 
 
 def ranked(
-    sm_count: int, m: int, n: int, k: int, odd: tuple[bool, bool] = (False, False)
-) -> list[Choice]:
+    sm_count: int, m: int, n: int, k: int, odd: tuple[bool, bool] = (False, False), *,
+    registers: bool = False,
+) -> list[Choice]:  # fmt: skip
     """All choices for an m x n product over k, the cheapest first: tilings, and narrow shapes where
     there are few columns, few rows or few tiles. `odd` are A and B that tensor copies do not take:
-    they are padded first, but narrow shapes copy the larger one by units.
+    they are padded first, but narrow shapes copy the larger one by units. Where a B that tensor
+    copies take may go by `registers`, all others cost the time to turn it.
     """
     padded = sum(size for size, one in zip((m * k, n * k), odd, strict=True) if one)
     found: list[tuple[float, Choice]] = [
@@ -258,4 +284,8 @@ def ranked(
             left = padded - long * k if copied else padded
             us = narrow_us(copied or shape, sm_count, long, short, k) + _padding_us(left)
             found.append((us, shape))
+    if registers:
+        turning = turning_us(n, k)
+        found = [(us + turning, choice) for us, choice in found]
+        found += [(tiling_us(one, sm_count, m, n, k), one.tiling) for one in REGISTERS]
     return [choice for _, choice in sorted(found, key=lambda one: one[0])]

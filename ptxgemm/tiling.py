@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 ROWS = 64
 """Rows of one wgmma, and columns of a 128-byte line of 16-bit elements."""
@@ -49,7 +49,7 @@ floats overflow to infinity. From integers come ``s32`` as it is, modulo 2**32 i
 saturated, and the other types, and a scaled ``s8``, by way of float32."""
 
 Major = Literal["k", "mn"]
-Store = Literal["tensor", "units"]
+Store = Literal["tensor", "units", "vectors", "elements"]
 Accumulate = Literal["native", "half", "promoted"]
 
 
@@ -80,7 +80,9 @@ class Tiling:
     """``"mn"``: B is [K, N], row-major; ``"k"``: it is stored as [N, K]."""
     store: Store = "tensor"
     """``"tensor"``: by tensor copies, for a C whose base, pitch and rows are multiples of 16 bytes;
-    ``"units"``: by aligned units of 16 bytes and what is left at the ends of rows, for any C."""
+    ``"units"``: by aligned units of 16 bytes and what is left at the ends of rows, for any C. Where
+    B goes by registers, ``"vectors"`` and ``"elements"``: straight from those of the sums, for the
+    same."""
     accumulate: Accumulate = "native"
     """``"native"``: sums stay in the tensor core: in float32, for 8-bit floats with 14 bits;
     ``"half"``: in float16, of f16 alone; ``"promoted"``: those of 128 elements of K of 8-bit floats
@@ -96,6 +98,7 @@ class Tiling:
         if self.tile_m % rows or self.tile_m < rows:
             who = "one warpgroup has" if self.alternate else "two warpgroups have"
             raise ValueError(f"tile_m is {self.tile_m}; {who} multiples of {rows} rows")
+        self._check_registers()
         line = max(ROWS, LINE_BYTES // self.out_bytes) if self.store == "tensor" else ROWS
         if self.tile_n % line or not line <= self.tile_n <= 256:
             raise ValueError(f"tile_n is {self.tile_n}; expected a multiple of {line} up to 256")
@@ -125,7 +128,8 @@ class Tiling:
         for name, value, known in (
             ("a", self.a, tuple(ELEMENTS)), ("b", self.b, tuple(ELEMENTS)),
             ("out", self.out, tuple(OUT_BYTES)), ("a_major", self.a_major, ("k", "mn")),
-            ("b_major", self.b_major, ("k", "mn")), ("store", self.store, ("tensor", "units")),
+            ("b_major", self.b_major, ("k", "mn")),
+            ("store", self.store, ("tensor", "units", "vectors", "elements")),
             ("accumulate", self.accumulate, ("native", "half", "promoted")),
         ):  # fmt: skip
             if value not in known:
@@ -143,14 +147,46 @@ class Tiling:
                 f"{self.out}"
             )
         for name, major in (("a_major", self.a_major), ("b_major", self.b_major)):
-            if major == "mn" and self.element.bytes != 2:
+            if major == "mn" and self.element.bytes != 2 and not self.by_registers:
                 raise ValueError(f'{name} is "mn"; wgmma takes {self.a} along K only')
+        if self.a_major == "mn" and self.by_registers:
+            raise ValueError(f'a_major is "mn"; wgmma takes {self.a} along K only')
+
+    def _check_registers(self) -> None:
+        direct = self.store in ("vectors", "elements")
+        if not self.by_registers:
+            if direct:
+                raise ValueError(f"store is {self.store!r}; that is for a B that goes by registers")
+            return
+        wanted: dict[str, Any] = {
+            "tile_n": 2 * ROWS,
+            "cluster": 1,
+            "parts": 1,
+            "alternate": True,
+            "out": "f32",
+            "accumulate": "native",
+        }
+        for name, value in wanted.items():
+            if getattr(self, name) != value:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)!r}; where B goes by registers it is {value!r}"
+                )
+        if not direct:
+            raise ValueError(f"store is {self.store!r}; a B that goes by registers has no staging")
 
     # ------------------------------------------------------------ types
 
     @property
     def element(self) -> Element:
         return ELEMENTS[self.a]
+
+    @property
+    def by_registers(self) -> bool:
+        """Whether B goes to the tensor core through registers, as the left operand of the
+        transposed product (:mod:`ptxgemm.kernels.registers`): tf32 along N, which wgmma does not
+        read from shared memory.
+        """
+        return self.a == "tf32" and self.b_major == "mn"
 
     @property
     def sum(self) -> str:
@@ -177,7 +213,7 @@ class Tiling:
     def instruction(self) -> str:
         """The wgmma, as PTX spells it."""
         depth = 32 // self.element.bytes
-        shape = f"m{ROWS}n{self.tile_n}k{depth}"
+        shape = f"m{ROWS}n{self.tile_m if self.by_registers else self.tile_n}k{depth}"
         return f"wgmma.mma_async.sync.aligned.{shape}.{self.sum}.{self.a}.{self.b}"
 
     # ------------------------------------------------------------ threads
@@ -241,6 +277,8 @@ class Tiling:
     @property
     def staging_bytes(self) -> int:
         """Of both warpgroups together."""
+        if self.by_registers:
+            return 0
         if self.store == "tensor":
             return 2 * ROWS * self.staged_columns * self.out_bytes
         return 2 * ROWS * self.staging_pitch
@@ -271,3 +309,11 @@ class Tiling:
     def compiled(self) -> Tiling:
         """That of the kernel, which takes any number of parts."""
         return replace(self, parts=2) if self.split else self
+
+
+def by_registers(tile_m: int, stages: int, group: int) -> Tiling:
+    """Tiles of products whose B goes to the tensor core through registers."""
+    return Tiling(
+        tile_m, 2 * ROWS, stages, group=group, alternate=True, a="tf32", b="tf32", out="f32",
+        store="vectors",
+    )  # fmt: skip

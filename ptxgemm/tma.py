@@ -20,23 +20,25 @@ class Operand:
     """How an operand's tile lies in shared memory: `extent` rows of A or columns of B.
 
     Along K: one line of 128 bytes for each, the swizzle repeating every eight. Along M or N: boxes
-    of 64 elements (a line) by the K step, one after another.
+    of a line by the K step, `line` rows apart.
     """
 
     major: Major
     extent: int
     tile_k: int
+    line: int = ROWS
+    """Elements of a line: of 16 bits, if nothing else is said."""
 
     @property
     def box(self) -> tuple[int, int]:
         """Elements of one copy, innermost first."""
         if self.major == "k":
             return self.tile_k, self.extent
-        return ROWS, self.tile_k
+        return self.line, self.tile_k
 
     @property
     def copies(self) -> int:
-        return 1 if self.major == "k" else self.extent // ROWS
+        return 1 if self.major == "k" else self.extent // self.line
 
     @property
     def descriptor(self) -> int:
@@ -62,7 +64,7 @@ def copy(
     if multicast:
         op += ".multicast::cluster"
     for number in range(operand.copies):
-        target = k.add.u32(to, number * ROWS * LINE_BYTES) if number else to
-        along = k.add.u32(at, number * ROWS) if number else at
+        target = k.add.u32(to, number * operand.line * LINE_BYTES) if number else to
+        along = k.add.u32(at, number * operand.line) if number else at
         place = (depth, along) if operand.major == "k" else (along, depth)
         k.op(op, target, (map, place), full, *multicast)

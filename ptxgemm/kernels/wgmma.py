@@ -15,6 +15,7 @@ from ptxgemm import ring as rings
 from ptxgemm import schedule as schedules
 from ptxgemm import store, tma
 from ptxgemm.cut import Place, meet
+from ptxgemm.kernels import registers
 from ptxgemm.ring import Cursor, Ring, Turns
 from ptxgemm.schedule import Schedule
 from ptxgemm.tiling import LINE_BYTES, ROWS, WARPGROUP, Tiling
@@ -41,6 +42,12 @@ class Work:
     """Where parts of tiles meet, if some tiles are cut along K."""
 
     @property
+    def taken_turns(self) -> Reg:
+        if self.turns is None:
+            raise ValueError("the warpgroups share each tile")
+        return self.turns
+
+    @property
     def a(self) -> Operand:
         return operands(self.tiling)[0]
 
@@ -51,9 +58,10 @@ class Work:
 
 def operands(tiling: Tiling) -> tuple[Operand, Operand]:
     """A and B as one CTA loads them: of B, its part of what a cluster loads together."""
+    line = tiling.tile_k
     return (
-        Operand(tiling.a_major, tiling.tile_m, tiling.tile_k),
-        Operand(tiling.b_major, tiling.tile_n // tiling.cluster, tiling.tile_k),
+        Operand(tiling.a_major, tiling.tile_m, tiling.tile_k, line),
+        Operand(tiling.b_major, tiling.tile_n // tiling.cluster, tiling.tile_k, line),
     )
 
 
@@ -95,6 +103,8 @@ def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
     _start(k, tiling, ring, turns, thread)
     order = schedules.schedule(k, tiling, m, n)
     steps = k.div.u32(given["depth"] + (tiling.tile_k - 1), tiling.tile_k)
+    if tiling.by_registers:
+        steps = (steps + 1) & -2  # beyond K, copies fill in zeros
     place = None
     if tiling.split:
         order = schedules.with_cut(k, order, *(given[it] for it in ("whole", "parts", "per_part")))
@@ -105,13 +115,17 @@ def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
         scale = store.Scale(*(given[name] for name in ("alpha", "beta", "old", "old_row")))
     target = store.Target(tiling, given["c"], given["pitch"], m, n, given.get("c_map"), scale)
 
+    # So far nothing was read or written that a launch before may have to do with.
+    k.griddepcontrol.wait()
+    k.griddepcontrol.launch_dependents()
     with k.branch(k.setp.lt.u32(thread, WARPGROUP)):
         k.setmaxnreg.dec.sync.aligned.u32(PRODUCER_REGISTERS)
         with k.branch(k.setp.eq.u32(thread, 0)):
             _produce(k, work, given["a_map"], given["b_map"])
     with k.otherwise():
         k.setmaxnreg.inc.sync.aligned.u32(CONSUMER_REGISTERS)
-        _consume(k, work, target, (thread >> 7) - 1, thread & (WARPGROUP - 1))
+        consume = registers.consume if tiling.by_registers else _consume
+        consume(k, work, target, (thread >> 7) - 1, thread & (WARPGROUP - 1))
     if tiling.cluster > 1:
         # Peers arrive at this CTA's mbarriers as long as they run.
         k.barrier.cluster.arrive()
@@ -125,8 +139,10 @@ def _start(k: Kernel, tiling: Tiling, ring: Ring, turns: Reg | None, thread: Reg
     with k.branch(k.setp.eq.u32(thread, 0)):
         if turns is not None:
             rings.initialise_turns(k, turns)
-        warpgroups = 1 if turns is not None else 2
-        rings.initialise(k, ring, emptied_by=warpgroups * tiling.cluster)
+        readers = 1 if turns is not None else 2
+        if tiling.by_registers:
+            readers = registers.WARPS
+        rings.initialise(k, ring, emptied_by=readers * tiling.cluster)
     if tiling.cluster > 1:
         k.barrier.cluster.arrive.aligned()
         k.barrier.cluster.wait.aligned()

@@ -22,7 +22,7 @@ from ptxgemm.kernels.general import THREADS, General, tiles
 from ptxgemm.narrow import Narrow
 from ptxgemm.shape import Shape, Staging
 from ptxgemm.tail import Tail
-from ptxgemm.tiling import Tiling
+from ptxgemm.tiling import Tiling, by_registers
 from tests.gemm.test_pad import padded
 
 f4 = np.float32
@@ -203,6 +203,7 @@ FAMILIES: dict[str, Family] = {
     "parts": Family(
         "wgmma", lambda: _hopper(130, 136, 200, Tiling(64, 64, 2, alternate=True, parts=2))
     ),
+    "registers": Family("wgmma", lambda: _hopper(322, 132, 136, by_registers(64, 3, 1), "tf32")),
     "rows": Family("wgmma", lambda: _hopper(264, 71, 200, Tiling(128, 64, stages=2))),
     "promoted": Family(
         "wgmma",

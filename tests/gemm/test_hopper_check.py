@@ -21,7 +21,7 @@ def test_products_are_of_every_kind() -> None:
     assert {p.out for p in found} == {"bf16", "f16", "f32", "e4m3", "e5m2", "s32", "s8"}
     chosen = [p.chosen for p in found]
     tilings = [one for one in chosen if isinstance(one, Tiling)]
-    assert {one.store for one in tilings} == {"tensor", "units"}
+    assert {one.store for one in tilings} == {"tensor", "units", "vectors", "elements"}
     assert {one.cluster for one in tilings} == {1, 2}
     assert any(isinstance(one, Narrow) for one in chosen)
     assert products(600, 0) == found

@@ -11,10 +11,13 @@ from ptx.layouts import MatrixDescriptor, swizzle
 from ptxgemm import choose
 from ptxgemm.hopper import Matrix, configure
 from ptxgemm.kernels import wgmma
-from ptxgemm.tiling import ELEMENTS, FLOATS, LINE_BYTES, ROWS, SUMS_LIMIT, Tiling
+from ptxgemm.tiling import ELEMENTS, FLOATS, LINE_BYTES, ROWS, SUMS_LIMIT, Tiling, by_registers
 from ptxgemm.tma import Operand
 
 PLAIN = Tiling()
+REGISTERS: dict[str, Any] = {
+    "a": "tf32", "b": "tf32", "out": "f32", "tile_n": 128, "alternate": True, "store": "vectors",
+}  # fmt: skip
 
 
 def test_the_numbers_of_a_tile() -> None:
@@ -69,7 +72,15 @@ def test_what_is_staged_at_once_makes_up_a_tile() -> None:
             {"out": "s8", "a": "s8", "b": "s8", "b_major": "k", "tile_n": 192},
             "tile_n is 192; expected a multiple of 128 up to 256",
         ),
-        ({"a": "tf32", "b": "tf32"}, 'b_major is "mn"; wgmma takes tf32 along K only'),
+        ({"a": "s8", "b": "s8", "out": "s8"}, 'b_major is "mn"; wgmma takes s8 along K only'),
+        ({"a": "tf32", "b": "tf32"}, "tile_n is 256; where B goes by registers it is 128"),
+        ({**REGISTERS, "alternate": False}, "alternate is False; where B goes by registers it is"),
+        ({**REGISTERS, "parts": 2}, "parts is 2; where B goes by registers it is 1"),
+        ({**REGISTERS, "cluster": 2}, "cluster is 2; where B goes by registers it is 1"),
+        ({**REGISTERS, "out": "bf16"}, "out is 'bf16'; where B goes by registers it is 'f32'"),
+        ({**REGISTERS, "store": "units"}, "store is 'units'; a B that goes by registers has no"),
+        ({**REGISTERS, "a_major": "mn"}, 'a_major is "mn"; wgmma takes tf32 along K only'),
+        ({"store": "vectors"}, "store is 'vectors'; that is for a B that goes by registers"),
         ({"store": "lines"}, "store is 'lines'; expected tensor, units"),
     ],
 )
@@ -93,7 +104,7 @@ def test_wgmma_finds_what_the_copies_put_there(element: str, extent: int, major:
     """Each element of a tile, by the copy engine's layout of a box and by the descriptor's."""
     size = ELEMENTS[element].bytes
     if major == "mn" and size != 2:
-        pytest.skip("along K only")
+        pytest.skip("along K only, or through registers")
     operand = Operand(major, extent, LINE_BYTES // size)
     base = 3 << 16
     placed: dict[tuple[int, int], int] = {}
@@ -119,6 +130,14 @@ def test_wgmma_finds_what_the_copies_put_there(element: str, extent: int, major:
                 for k in range(depth):
                     at = descriptor.address(mn, k, 8 * size, major == "k")
                     assert at == placed[block + mn, part * depth + k]
+
+
+def test_b_along_n_goes_by_registers() -> None:
+    made = by_registers(128, stages=7, group=8)
+    assert (made.by_registers, made.staging_bytes, made.sums) == (True, 0, 128)
+    assert made.instruction == "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32"
+    a, b = wgmma.operands(made)
+    assert (a.box, a.copies, b.box, b.copies) == ((32, 128), 1, (32, 32), 4)
 
 
 def test_a_cluster_shares_b() -> None:
@@ -181,3 +200,19 @@ def test_layouts_follow_from_the_matrices() -> None:
                      scaled=True, tiling=Tiling(128, 128, 4))  # fmt: skip
     assert (made.a_major, made.b_major, made.store) == ("mn", "mn", "units")
     assert (made.tile_m, made.tile_n, made.scaled) == (128, 128, True)
+
+
+@pytest.mark.parametrize(("n", "store"), [(512, "vectors"), (511, "elements")])
+def test_tf32_along_n_may_go_by_registers(n: int, store: str) -> None:
+    c, a = Matrix(0, 256, n, n, 1, "f32"), Matrix(0, 256, 96, 96, 1, "tf32")
+    b = Matrix(0, 96, n, 512, 1, "tf32")
+    tiling = by_registers(128, 6, 8)
+    made = configure(132, c, a, b, scaled=True, tiling=tiling)
+    assert made == replace(tiling, store=store, scaled=True)
+    turned = configure(132, c, a, b, scaled=True, tiling=choose.CANDIDATES[0].tiling)
+    assert (turned.a, turned.b_major, turned.by_registers) == ("tf32", "k", False)
+    for other in (replace(b, column_stride=96, row_stride=1), replace(b, element="bf16")):
+        with pytest.raises(ValueError, match="by registers goes tf32 along N"):
+            configure(132, c, a, other, scaled=False, tiling=tiling)
+    with pytest.raises(ValueError, match="out is 'bf16'; where B goes by registers it is 'f32'"):
+        configure(132, replace(c, element="bf16"), a, b, scaled=False, tiling=tiling)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,14 @@ import pytest
 
 import ptx
 from benchmarks.hopper_check import DTYPES, PAIRS
+from ptx.devices import LoadedKernel
 from ptx.emu.report import Report, Row
 from ptxgemm import hopper
 from ptxgemm.hopper import Matrix
 from ptxgemm.kernels.turn import turn
+from ptxgemm.kernels.wgmma import gemm
 from ptxgemm.prepass import Prepasses
-from ptxgemm.tiling import FLOATS, OUTS, Tiling
+from ptxgemm.tiling import FLOATS, OUTS, Tiling, by_registers
 from tests.gemm.hopper_products import LAYOUTS, check
 
 SMALL = Tiling(128, 64, 2)
@@ -224,6 +227,58 @@ def test_no_bank_conflicts(device: Any, pair: str) -> None:
             # A row of 5 consecutive words may share a bank with the next: two passes.
             found = conflicts(report)
             assert not [row for row in found if row.ways > 2 or row.opcode.startswith("ld")], found
+
+
+# ---------------------------------------------------------------- B by registers
+
+REGISTERS = by_registers(64, stages=3, group=1)
+
+
+@pytest.mark.parametrize(
+    ("shape", "given"),
+    [
+        ((130, 132, 100), {}),  # rows beyond C, an odd number of K steps
+        ((70, 257, 33), {"gap": 1, "base": 1, "alpha": 0.5, "beta": -2.0}),
+        ((65, 128, 64), {"flips": (True, False, False), "alpha": -2.0}),
+        ((128, 66, 40), {"flips": (True, True, True), "beta": 1.0}),
+    ],
+)
+def test_tf32_along_n(device: Any, shape: Any, given: dict[str, Any]) -> None:
+    check(device, *shape, kinds=PAIRS["tf32"], out="f32", tiling=REGISTERS, **given)
+
+
+def test_fragments_are_loaded_without_bank_conflicts(device: Any) -> None:
+    with launches(device, report=True) as reports:
+        check(device, 64, 128, 96, kinds=PAIRS["tf32"], out="f32", tiling=REGISTERS)
+    (report,) = reports  # nothing is transposed before
+    loads = [row for row in report.rows if row.opcode.startswith("ld.shared")]
+    assert loads and not conflicts(report)
+
+
+@pytest.mark.parametrize("tiling", [SMALL, REGISTERS, replace(SMALL, parts=2)])
+def test_memory_is_touched_after_the_launch_before_has_ended(tiling: Tiling) -> None:
+    """The emulator runs launches one after another and cannot tell."""
+    before, waited, after = str(ptx.Module(gemm(tiling))).partition("griddepcontrol.wait;")
+    assert waited
+    touching = ("cp.async", "ld.global", "st.global")
+    assert not any(word in before for word in touching)
+    assert any(word in after for word in touching)
+
+
+@pytest.mark.parametrize(("element", "early"), [("bf16", [True]), ("s8", [False, False])])
+def test_what_follows_a_copy_is_not_early(
+    device: Any, element: str, early: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, prepare = [], LoadedKernel.prepare
+
+    def prepared(self: LoadedKernel, *given: Any, early: bool = False, **rest: Any) -> Any:
+        asked.append(early)
+        return prepare(self, *given, **rest)
+
+    monkeypatch.setattr(LoadedKernel, "prepare", prepared)
+    out = "s32" if element == "s8" else "f32"
+    check(device, 3, 64, 16, kinds=PAIRS[element], out=out, tiling=SMALL)
+    assert asked == early
 
 
 # ---------------------------------------------------------------- the transposing copy

@@ -11,6 +11,7 @@ import pytest
 from benchmarks.hopper_check import PAIRS, Placed
 from ptxgemm import choose, hopper
 from ptxgemm.hopper import Matrix
+from ptxgemm.prepass import Rooms
 from ptxgemm.tiling import FLOATS, OUTS, Tiling
 from tests.gemm import hopper_products as whole
 from tests.gemm.hopper_products import LAYOUTS
@@ -98,6 +99,29 @@ def test_nothing_beyond_k_is_used(device: Any) -> None:
         Matrix(right.pointer, 65, 64, 64, 1, "bf16"),
     )
     assert (c.numpy().astype("f4") == 65).all()
+
+
+def test_a_chain_of_early_launches(device: Any) -> None:
+    """Each product reads what the one before it wrote, and writes what the one before it read;
+    every other one has a copy before it.
+    """
+    size, order = 512, np.random.default_rng(0).permutation(512)
+    turned = np.eye(size, dtype=np.float32)[order]
+    start = (np.arange(size * size).reshape(size, size) % 251).astype(np.float32)
+    one, other, b = (device.array(x) for x in (start, start, turned))
+    tiling, rooms = choose.REGISTERS[0].tiling, Rooms(device)
+    plans = [
+        hopper.plan(device, Matrix.of(c, "f32"), left, Matrix.of(b, "tf32"), tiling=tiling,
+                    rooms=rooms)
+        for c, left in ((other, Matrix.of(one, "tf32")), (one, Matrix.of(other, "tf32").transposed))
+    ]  # fmt: skip
+    assert [len(plan.launches) for plan in plans] == [1, 2]
+    expected = start
+    for _ in range(100):
+        for plan in plans:
+            plan()
+        expected = (expected @ turned).T @ turned
+    np.testing.assert_array_equal(one.numpy(), expected)
 
 
 # ---------------------------------------------------------------- all types, right to the bit

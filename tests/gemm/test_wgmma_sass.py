@@ -31,6 +31,12 @@ KERNELS = {
     "half": Tiling(a="f16", b="f16", out="f16", accumulate="half"),
     "half 256x256": Tiling(256, 256, 3, a="f16", b="f16", out="f32", accumulate="half"),
     "tf32": Tiling(a="tf32", b="tf32", out="f32", b_major="k"),
+    "tf32 along n": Tiling(
+        128, 128, 6, a="tf32", b="tf32", out="f32", alternate=True, store="vectors"
+    ),
+    "tf32 along n, any": Tiling(
+        128, 128, 6, a="tf32", b="tf32", out="f32", alternate=True, store="elements", scaled=True
+    ),
     "fp8": Tiling(a="e4m3", b="e5m2", b_major="k"),
     "fp8 to fp8": Tiling(128, 128, 6, a="e5m2", b="e5m2", out="e5m2", b_major="k", alternate=True),
     "promoted": Tiling(128, 128, 6, a="e4m3", b="e4m3", b_major="k", accumulate="promoted"),
@@ -53,7 +59,15 @@ def missing(tool: str) -> bool:
 pytestmark = pytest.mark.skipif(
     missing("ptxas") or missing("nvdisasm"), reason="needs ptxas and nvdisasm"
 )
-SELDOM = ("parts units", "units f32", "half 256x256", "fp8 to fp8", "int8 to int8", "int8 scaled")
+SELDOM = (
+    "tf32 along n, any",
+    "parts units",
+    "units f32",
+    "half 256x256",
+    "fp8 to fp8",
+    "int8 to int8",
+    "int8 scaled",
+)
 kernels = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.slow] * (name in SELDOM)) for name in KERNELS],
@@ -67,16 +81,21 @@ def assembled(name: str) -> sass.Sass:
 
 @kernels
 def test_the_tensor_cores_are_kept_busy(name: str) -> None:
-    """Every wgmma of a K step is in the main loop, one commit behind them, nothing slow beside."""
+    """Every wgmma of a K step is in the main loop, one commit behind them, nothing slow beside.
+    Where B goes by registers, these are two K steps, and each thread loads its fragments in pairs.
+    """
     tiling, main = KERNELS[name], assembled(name).loop("main")
-    count = 4 * tiling.rows // 64
+    steps = 2 if tiling.by_registers else 1
+    count = 4 * tiling.rows // 64 * steps
     products = [one for one in main.instructions if "GMMA" in one.opcode]
     assert len(products) == count
     opcode = OPCODES.get(tiling.a[0], "HGMMA")
     assert all(one.matches(opcode) for one in products), [str(one) for one in products]
     shape = tiling.instruction.split(".")[4].replace("m", "").replace("n", "x").replace("k", "x")
     assert all(shape in one.opcode for one in products)
-    assert sum("gsb0" in operand for one in products for operand in one.operands) == 1
+    assert sum("gsb0" in operand for one in products for operand in one.operands) == steps
+    loads = [one.opcode for one in main.instructions if one.opcode.startswith("LDS")]
+    assert loads == ["LDS.64"] * (32 if tiling.by_registers else 0)
     for slow in ("MEMBAR", "ERRBAR", "LDL", "STL", "BAR", "LDG"):
         assert not main.has(slow), slow
 
