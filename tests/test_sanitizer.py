@@ -231,7 +231,7 @@ def test_the_sample_has_what_it_says() -> None:
     assert {one.a_copy for one in narrow} == {"tensor", "units"}
     assert any(one.parts > 1 and one.peers > 1 for one in narrow)
     wide = [one for one in chosen.values() if not isinstance(one, Narrow)]
-    assert {one.store for one in wide} == {"tensor", "units"}
+    assert {one.store for one in wide} == {"tensor", "units", "vectors", "elements"}
     assert {one.alternate for one in wide} == {False, True}
     assert any(one.cluster > 1 for one in wide)
     names = [one.name for one in samples()]
