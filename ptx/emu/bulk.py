@@ -352,6 +352,12 @@ def _load(chunk: Chunk, decoded: Decoded) -> Step:
     reduction = Reduction.of(decoded.words) if "reduce" in decoded.words else None
 
     def action(lane: int, lanes: Lanes) -> None:
+        if from_name == "shared::cta" and not chunk.launch.explicit_cluster:
+            raise AccessError(
+                "wrong-space",
+                "a bulk copy from shared::cta to shared::cluster in a launch without a cluster "
+                "(an illegal instruction on an H200): launch it with a cluster, which may be of 1",
+            )
         nbytes = int(select(size, lanes)[0])
         at = _units(int(origin(lanes)[0]), nbytes)
         start = int(to_space.locate(to(lanes), UNIT, lanes)[0][1][0])

@@ -158,7 +158,7 @@ class Launch:
         program: Program,
         grid: Dim,
         block: Dim,
-        cluster: Dim,
+        cluster: Dim | None,
         parameters: bytes,
         dynamic_shared_bytes: int,
         memory: Memory,
@@ -167,8 +167,8 @@ class Launch:
         find_races: bool,
     ) -> None:
         self.program = program
-        self.grid, self.block, self.cluster = grid, block, cluster
-        self.explicit_cluster = cluster != (1, 1, 1)
+        self.grid, self.block, self.cluster = grid, block, cluster or (1, 1, 1)
+        self.explicit_cluster = cluster is not None
         self.memory = memory
         self.step_limit = step_limit
         self.order = order
@@ -258,7 +258,7 @@ def launch(
         program,
         grid,
         block,
-        cluster or (1, 1, 1),
+        cluster,
         param_bytes,
         shared_bytes,
         memory,

@@ -27,7 +27,7 @@ from ptx.emu.program import Decoded
 from ptx.emu.semantics.rules import Words
 from ptx.emu.steps import Lanes, Step, select
 from ptx.ir import Addr, Operand, Vector
-from ptx.tensormap import BYTES, TensorMap
+from ptx.tensormap import ALIGNMENT, BYTES, TensorMap
 
 if TYPE_CHECKING:
     from ptx.emu.chunk import Chunk
@@ -68,6 +68,7 @@ class _Map:
         words = decoded.words
         self.four = "tile::gather4" in words or "tile::scatter4" in words
         self.pixels = "im2col" in words or "im2col_no_offs" in words
+        self.stored = spaces(decoded)[0] == "global"
         self.where = addresses(chunk, decoded, Addr(operand.base, operand.offset))
         self.space = Space(chunk, "generic")
         items: list[Operand] = []
@@ -92,6 +93,9 @@ class _Map:
         if self.pixels != (found.corners is not None):
             kind = "one of im2col" if self.pixels else "a tiled one"
             raise AccessError("descriptor", f"the copy needs another tensor map: {kind}")
+        _check_columns(found, corner[0])
+        if self.stored:
+            _check_stored(found, corner)
         if self.pixels:
             return found, _pixels(found, corner, [int(select(o, lanes)[0]) for o in self.offsets])
         if self.four:
@@ -108,6 +112,35 @@ class _Map:
             return _unpacked(cells.tobytes())
         except ValueError as error:
             raise AccessError("descriptor", str(error), address=start) from None
+
+
+def _check_columns(map: TensorMap, first: int) -> None:
+    """Measured on an H200: of 2-byte elements 8, 16 and -8 are taken, 1, 4, 5 and 20 are not."""
+    start = first * map.element_bytes
+    if start % ALIGNMENT:
+        raise AccessError(
+            "descriptor",
+            f"the innermost coordinate {first} is {start} bytes of {map.element}; a tensor copy "
+            f"begins at multiples of {ALIGNMENT} bytes (else an H200 ends it as an illegal "
+            "instruction)",
+        )
+
+
+def _check_stored(map: TensorMap, corner: list[int]) -> None:
+    """What is stored may end beyond the tensor, and begins at no negative index (CUDA C++
+    programming guide). Nor has it padding: an H200 takes corners of 0 or inside, not of -1 or -2.
+    """
+    if min(corner) < 0:
+        raise AccessError(
+            "descriptor", f"a tensor store at {tuple(corner)}; no coordinate of a store is negative"
+        )
+    lower, upper = map.corners or ((0,), (0,))
+    if min(lower) < 0 or max(upper) > 0:
+        raise AccessError(
+            "descriptor",
+            f"an im2col store by a map whose corners {lower} and {upper} pad the tensor; those of "
+            "stores lie inside (else an H200 ends it as an illegal instruction)",
+        )
 
 
 def _rows(map: TensorMap, first: int, index: list[Array]) -> Rows:

@@ -152,6 +152,40 @@ def test_a_reduction_goes_wrong(kind: str, words: str, changes: dict[str, Any]) 
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize("op", ["cp.async.bulk", "cp.reduce.async.bulk"])
+@pytest.mark.parametrize("cluster", [None, (1, 1, 1), (2, 1, 1)])
+def test_copies_between_shared_memories_need_a_cluster(
+    op: str, cluster: tuple[int, int, int] | None
+) -> None:
+    """On an H200 they are an illegal instruction in a launch without one; a cluster of 1 does."""
+    memory = Memory()
+    out = memory.allocate(64)
+    words = "mbarrier::complete_tx::bytes" + (".add.u32" if "reduce" in op else "")
+    text = f"""
+    .shared .align 8 .b64 full; .shared .align 16 .b8 sum[64]; .shared .align 16 .b8 mine[64];
+    ld.param.u64 %rd0, [p0]; mov.u32 %r5, full; mov.u32 %r6, sum; mov.u32 %r7, mine;
+    shl.b32 %r1, %j, 2; cvt.u64.u32 %rd1, %r1; add.u64 %rd0, %rd0, %rd1; setp.ne.u32 %p0, %j, 0;
+    add.u32 %r2, %r6, %r1; add.u32 %r3, %r7, %r1; st.shared.u32 [%r2], 0; st.shared.u32 [%r3], %j;
+    @!%p0 mbarrier.init.shared::cta.b64 [%r5], 1; @!%p0 fence.mbarrier_init.release.cluster;
+    fence.proxy.async.shared::cta; bar.sync 0;
+    @%p0 bra wait;
+    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 64;
+    {op}.shared::cluster.shared::cta.{words} [%r6], [%r7], 64, [%r5];
+    wait: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r5], 0; @!%p1 bra wait;
+    mov.u32 %r4, %ctaid.x; setp.ne.u32 %p1, %r4, 0; @%p1 bra done;
+    ld.shared.u32 %r9, [%r2]; st.global.u32 [%rd0], %r9;
+    done:
+    """
+    size = cluster[0] if cluster else 1
+    if cluster is None:
+        with pytest.raises(EmulatorFault, match="in a launch without a cluster") as caught:
+            run(text, [out], memory=memory, grid=size, block=16, cluster=cluster)
+        assert caught.value.kind == "wrong-space"
+    else:
+        run(text, [out], memory=memory, grid=size, block=16, cluster=cluster)
+        assert memory.read(out, 64).view("u4").tolist() == list(range(16))
+
+
 # ---------------------------------------------------------------- to global memory
 
 TO_GLOBAL = """

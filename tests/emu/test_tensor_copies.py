@@ -32,12 +32,14 @@ TENSOR = """
                      .param .u64 coords, .param .u64 data)
 {{
   .shared .align 1024 .b8 tile[{bytes}]; .shared .align 8 .b64 full;
-  .reg .b64 %m, %b, %c, %o; .reg .b32 %t, %f, %n, %v, %x<5>; .reg .b16 %h<3>; .reg .pred %p;
+  .reg .b64 %m, %b, %c, %o; .reg .b32 %t, %f, %n, %v, %x<5>, %y<5>; .reg .b16 %h<3>; .reg .pred %p;
   mov.b64 %m, map; cvta.param.u64 %m, %m; mov.b64 %b, back; cvta.param.u64 %b, %b;
   ld.param.u64 %c, [coords]; ld.param.u64 %o, [data];
   ld.global.s32 %x0, [%c]; ld.global.s32 %x1, [%c+4]; ld.global.s32 %x2, [%c+8];
   ld.global.s32 %x3, [%c+12]; ld.global.s32 %x4, [%c+16];
   ld.global.u16 %h0, [%c+20]; ld.global.u16 %h1, [%c+22]; ld.global.u16 %h2, [%c+24];
+  ld.global.s32 %y0, [%c+32]; ld.global.s32 %y1, [%c+36]; ld.global.s32 %y2, [%c+40];
+  ld.global.s32 %y3, [%c+44]; ld.global.s32 %y4, [%c+48];
   mov.u32 %t, tile; mov.u32 %f, full;
   mbarrier.init.shared::cta.b64 [%f], 1; fence.mbarrier_init.release.cluster;
   mbarrier.arrive.expect_tx.shared::cta.b64 _, [%f], {bytes};
@@ -45,7 +47,7 @@ TENSOR = """
 wait:
   mbarrier.try_wait.parity.shared::cta.b64 %p, [%f], 0;
   @!%p bra wait;
-  {store} [%b, {{{where}}}], [%t];
+  {store} [%b, {{{to}}}], [%t];
   cp.async.bulk.commit_group;
   cp.async.bulk.wait_group 0;
   mov.u32 %n, 0;
@@ -67,22 +69,28 @@ def tensor(
     coordinates: list[int],
     offsets: list[int],
     count: int,
+    to: list[int] | None = None,
 ) -> Any:
-    """Load a tile of `count` elements by one map, store it by the other: its bytes."""
+    """Load a tile of `count` elements by one map, store it by the other: its bytes.
+
+    It is stored where it was loaded, but at 0 for what is negative, as no store may be.
+    """
+    target = [max(0, place) for place in coordinates] if to is None else to
     load, back = maps
     size = count * load.element_bytes
     dim = len(load.shape)
-    places = np.zeros(16, np.uint16)
-    places[:10].view(np.int32)[: len(coordinates)] = coordinates
-    places[10 : 10 + len(offsets)] = offsets
-    registers = ", ".join(f"%x{n}" for n in range(len(coordinates)))
+    places = np.zeros((2, 16), np.uint16)
+    for row, place in zip(places, (coordinates, target), strict=True):
+        row[:10].view(np.int32)[: len(place)] = place
+    places[0, 10 : 10 + len(offsets)] = offsets
     shifts = ", ".join(f"%h{n}" for n in range(len(offsets)))
     text = TENSOR.format(
         target="sm_100a" if "gather4" in mode[0] else "sm_90a",
         bytes=size,
         load=f"{dim}d.{LOADED.format(mode=mode[0])}",
         store=mode[1].format(dim=dim),
-        where=registers,
+        where=", ".join(f"%x{n}" for n in range(len(coordinates))),
+        to=", ".join(f"%y{n}" for n in range(len(coordinates))),
         offsets=f", {{{shifts}}}" if offsets else "",
     )
     data = where.empty(size, "u1", poison=True)
@@ -129,24 +137,33 @@ def two_tensors(
 
 
 BULK_STORE = "cp.async.bulk.tensor.{dim}d.global.shared::cta"
+TILED = BULK_STORE + ".tile.bulk_group"
 
 
 FOUR = ("tile::gather4", BULK_STORE + ".tile::scatter4.bulk_group")
 EMULATOR = ptx.device("emulator")
 
 
-@pytest.mark.parametrize("rows", [(3, 0, 16, 7), (5, -1, 99, 4)])
+@pytest.mark.parametrize("rows", [(3, 0, 16, 7), (5, 17, 99, 4)])
 def test_four_rows_are_gathered_and_scattered(rows: tuple[int, ...]) -> None:
     made = two_tensors(EMULATOR, (24, 17), "u16", (16, 1))
-    tile = tensor(EMULATOR, made.maps, FOUR, [12, *rows], [], 64).view(np.uint16).reshape(4, 16)
+    tile = tensor(EMULATOR, made.maps, FOUR, [16, *rows], [], 64).view(np.uint16).reshape(4, 16)
     written = np.zeros_like(made.values)
     for place, row in enumerate(rows):
         expected = np.zeros(16, np.uint16)
         if 0 <= row < 17:
-            expected[:12] = made.values[row, 12:]
-            written[row, 12:] = made.values[row, 12:]
+            expected[:8] = made.values[row, 16:]
+            written[row, 16:] = made.values[row, 16:]
         assert np.array_equal(tile[place], expected)
     assert np.array_equal(made.stored(), written)
+
+
+def test_four_rows_before_the_first() -> None:
+    made = two_tensors(EMULATOR, (24, 17), "u16", (16, 1))
+    tile = tensor(EMULATOR, made.maps, FOUR, [-8, -1, 2, -3, 4], [], 64).view(np.uint16)
+    expected = np.zeros((4, 16), np.uint16)
+    expected[1::2, 8:] = made.values[2:5:2, :8]
+    assert np.array_equal(tile.reshape(4, 16), expected)
 
 
 def test_four_rows_need_a_box_of_one() -> None:
@@ -156,52 +173,124 @@ def test_four_rows_need_a_box_of_one() -> None:
 
 
 def convolution_rows(
-    values: Any, filter: tuple[int, int], pad: int, step: int, dilation: int, tap: tuple[int, int]
+    values: Any, pad: tuple[int, int], step: int, dilation: int, tap: tuple[int, int]
 ) -> Any:
-    """The im2col matrix of one tap: a row of channels for each output pixel of each image."""
+    """The im2col matrix of a tap of 3x3: a row of channels for each output pixel of each image."""
     images, height, width, channels = values.shape
-    heights = (height + 2 * pad - (filter[0] - 1) * dilation - 1) // step + 1
-    widths = (width + 2 * pad - (filter[1] - 1) * dilation - 1) // step + 1
+    heights = (height + 2 * pad[1] - 2 * dilation - 1) // step + 1
+    widths = (width + 2 * pad[0] - 2 * dilation - 1) // step + 1
     found = []
     for image in range(images):
         for p, q in itertools.product(range(heights), range(widths)):
-            y = p * step - pad + tap[0] * dilation
-            x = q * step - pad + tap[1] * dilation
+            y = p * step - pad[1] + tap[0] * dilation
+            x = q * step - pad[0] + tap[1] * dilation
             inside = 0 <= y < height and 0 <= x < width
             found.append(values[image, y, x] if inside else np.zeros(channels, values.dtype))
     return np.array(found)
 
 
 @pytest.mark.parametrize(
-    ("pad", "step", "dilation"), [(1, 1, 1), (0, 1, 1), (2, 1, 2), (1, 2, 1), (0, 2, 1)]
-)
+    ("pad", "step", "dilation"),
+    [((1, 1), 1, 1), ((0, 0), 1, 1), ((2, 2), 1, 2), ((1, 1), 2, 1), ((0, 0), 2, 1),
+     ((1, 0), 1, 1), ((0, 2), 1, 2)],
+)  # fmt: skip
 def test_im2col_takes_the_pixels_of_a_convolution(
-    where: Device, pad: int, step: int, dilation: int
+    where: Device, pad: tuple[int, int], step: int, dilation: int
 ) -> None:
     """A 3x3 filter over images of 7x9: the copy's pixels are the rows of im2col, from any start."""
-    filter = (3, 3)
-    upper = pad - 2 * dilation
+    left, top = pad
     made = two_tensors(
-        where, (16, 9, 7, 2), "u16", (8, 24),
-        corners=((-pad, -pad), (upper, upper)), steps=(1, step, step, 1),
+        where, (16, 9, 7, 2), "u16", (8, 24), steps=(1, step, step, 1),
+        corners=((-left, -top), (left - 2 * dilation, top - 2 * dilation)),
     )  # fmt: skip
-    store = BULK_STORE + ".im2col_no_offs.bulk_group"
-    widths = (9 + 2 * pad - 2 * dilation - 1) // step + 1
+    back = replace(made.back, corners=None, box=(8, 4, 3, 2), steps=(1, 1, 1, 1))
+    widths = (9 + 2 * left - 2 * dilation - 1) // step + 1
     first = widths + 2  # output pixel (1, 2)
     for tap in ((0, 0), (1, 2)):
-        matrix = convolution_rows(made.values, filter, pad, step, dilation, tap)
-        start = [8, 2 * step - pad, step - pad, 0]
+        matrix = convolution_rows(made.values, pad, step, dilation, tap)
+        start = [8, 2 * step - left, step - top, 0]
         shift = [tap[1] * dilation, tap[0] * dilation]
-        tile = tensor(where, made.maps, ("im2col", store), start, shift, 8 * 24)
+        mode = ("im2col", TILED)
+        tile = tensor(where, (made.load, back), mode, start, shift, 8 * 24)
         rows = matrix[first : first + 24, 8:]
         expected = np.zeros((24, 8), np.uint16)
         expected[: len(rows)] = rows
         assert np.array_equal(tile.view(np.uint16).reshape(24, 8), expected)
 
 
+IM2COL = ("im2col", BULK_STORE + ".im2col_no_offs.bulk_group")
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_im2col_stores_where_it_loads(where: Device, step: int) -> None:
+    """24 pixels of a box of 5x7 in 7x9, from (1, 2) on; what a third image would have is lost."""
+    made = two_tensors(
+        where, (16, 9, 7, 2), "u16", (8, 24),
+        corners=((0, 0), (-2, -2)), steps=(1, step, step, 1),
+    )  # fmt: skip
+    tensor(where, made.maps, IM2COL, [8, 2 * step, step, 0], [0, 0], 8 * 24)
+    pixels = list(itertools.product(range(2), range(0, 5, step), range(0, 7, step)))
+    begin = pixels.index((0, step, 2 * step))
+    expected = np.zeros_like(made.values)
+    for pixel in pixels[begin : begin + 24]:
+        expected[pixel][8:] = made.values[pixel][8:]
+    assert np.array_equal(made.stored(), expected)
+
+
+@pytest.mark.parametrize(
+    "corners", [((-1, 0), (-2, -2)), ((0, -2), (-2, -2)), ((0, 0), (0, 1)), ((0, 0), (3, -1))]
+)
+def test_im2col_stores_have_no_padding(corners: Any) -> None:
+    made = two_tensors(EMULATOR, (16, 9, 7, 2), "u16", (8, 24), corners=corners)
+    with pytest.raises(EmulatorFault, match="pad the tensor; those of stores lie inside") as caught:
+        tensor(EMULATOR, made.maps, IM2COL, [0, 0, 0, 0], [0, 0], 8 * 24)
+    assert caught.value.kind == "descriptor"
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, 3])
+@pytest.mark.parametrize("way", ["tile", "im2col", "add"])
+def test_no_coordinate_of_a_store_is_negative(way: str, axis: int) -> None:
+    """The CUDA C++ programming guide: the first corner of what is written has no such index."""
+    corners = ((0, 0), (0, 0)) if way == "im2col" else None
+    box = (8, 24) if way == "im2col" else (8, 4, 3, 2)
+    made = two_tensors(EMULATOR, (16, 9, 7, 2), "u16", box, corners=corners)
+    maps = tuple(replace(map, element="bf16") for map in made.maps)
+    added = "cp.reduce.async.bulk.tensor.{dim}d.global.shared::cta.add.tile.bulk_group"
+    mode = {"tile": ("tile", TILED), "im2col": IM2COL, "add": ("tile", added)}[way]
+    to = [0, 0, 0, 0]
+    to[axis] = -8
+    offsets = [0, 0] if way == "im2col" else []
+    with pytest.raises(EmulatorFault, match="no coordinate of a store is negative") as caught:
+        tensor(EMULATOR, maps, mode, [0, 0, 0, 0], offsets, 8 * 24, to)
+    assert caught.value.kind == "descriptor"
+
+
+@pytest.mark.parametrize(("element", "step"), [("u8", 16), ("bf16", 8), ("f32", 4), ("s64", 2)])
+@pytest.mark.parametrize("mode", ["tile", "im2col", "gather4"])
+def test_a_copy_begins_at_16_bytes_of_a_row(mode: str, element: str, step: int) -> None:
+    """An H200 takes a coordinate of 8 or -8 of bf16; 1, 5 or 20 is an illegal instruction."""
+    box = {"tile": (2 * step, 2, 1), "im2col": (2 * step, 2), "gather4": (2 * step, 1)}[mode]
+    shape = (4 * step, 5) if mode == "gather4" else (4 * step, 5, 3)
+    more = {"corners": ((0,), (0,))} if mode == "im2col" else {}
+    array = EMULATOR.array(np.zeros(960, "u1"))
+    strides = tuple(int(n) * 16 // step for n in np.cumprod(shape[:-1]))
+    map = TensorMap(array.pointer, shape, strides, box, element, **more)
+    modes, outer, offsets, rows = {
+        "tile": (("tile", TILED), [0, 0], [], 2),
+        "im2col": (IM2COL, [0, 0], [0], 2),
+        "gather4": (FOUR, [0, 1, 2, 3], [], 4),
+    }[mode]
+    for first in (0, 3 * step) if mode == "im2col" else (-step, 0, 3 * step):
+        tensor(EMULATOR, (map, map), modes, [first, *outer], offsets, rows * 2 * step)
+    for first in (1, step - 1, -1, 5 * step // 2 if step > 2 else 5):
+        with pytest.raises(EmulatorFault, match=f"innermost coordinate {first} is ") as caught:
+            tensor(EMULATOR, (map, map), modes, [first, *outer], offsets, rows * 2 * step)
+        assert caught.value.kind == "descriptor"
+
+
 def test_im2col_needs_its_own_map() -> None:
     made = two_tensors(EMULATOR, (16, 9, 7, 2), "u16", (8, 4, 4, 1))
-    mode = ("im2col", BULK_STORE + ".tile.bulk_group")
+    mode = ("im2col", TILED)
     with pytest.raises(EmulatorFault, match="another tensor map: one of im2col"):
         tensor(EMULATOR, made.maps, mode, [0, 0, 0, 0], [0, 0], 128)
 
@@ -214,11 +303,11 @@ def test_im2col_needs_its_own_map() -> None:
 def test_a_tensor_is_reduced_inside_its_bounds(where: Device, operation: str, element: str) -> None:
     kind = KINDS[element]
     before = samples(kind, 24 * 17, 9).reshape(17, 24)
-    made = two_tensors(where, (24, 17), element, (8, 6), before)
+    made = two_tensors(where, (24, 17), element, (16, 6), before)
     store = f"cp.reduce.async.bulk.tensor.{{dim}}d.global.shared::cta.{operation}.tile.bulk_group"
-    tensor(where, made.maps, ("tile", store), [20, 14], [], 48)
+    tensor(where, made.maps, ("tile", store), [16, 14], [], 96)
     expected = before.copy()
-    for row, column in itertools.product(range(14, 17), range(20, 24)):
+    for row, column in itertools.product(range(14, 17), range(16, 24)):
         expected[row, column] = reduced(
             operation, before[row, column], made.values[row, column], kind
         )
@@ -260,9 +349,18 @@ def test_strides_of_traversal_thin_a_box(where: Device) -> None:
     """The box spans what its steps go over: ceil(box / step) elements move."""
     made = two_tensors(where, (16, 17), "u16", (8, 7), steps=(1, 3))
     assert (made.load.counts, made.load.box_bytes) == ((8, 3), 48)
-    mode = ("tile", BULK_STORE + ".tile.bulk_group")
-    tile = tensor(where, made.maps, mode, [4, 5], [], 24).view(np.uint16).reshape(3, 8)
-    assert np.array_equal(tile, made.values[5:12:3, 4:12])
+    mode = ("tile", TILED)
+    dense = replace(made.back, box=(8, 3), steps=(1, 1))
+    tile = tensor(where, (made.load, dense), mode, [8, 5], [], 24).view(np.uint16).reshape(3, 8)
+    assert np.array_equal(tile, made.values[5:12:3, 8:])
+
+
+def test_strides_of_traversal_spread_what_is_stored() -> None:
+    made = two_tensors(EMULATOR, (16, 17), "u16", (8, 7), steps=(1, 3))
+    tensor(EMULATOR, made.maps, ("tile", TILED), [8, 5], [], 24)
+    expected = np.zeros_like(made.values)
+    expected[5:12:3, 8:] = made.values[5:12:3, 8:]
+    assert np.array_equal(made.stored(), expected)
 
 
 # ---------------------------------------------------------------- maps that a kernel changes

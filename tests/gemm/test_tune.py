@@ -89,7 +89,8 @@ def test_the_command_records(
 ) -> None:
     assert command.main(["tune", "7x512x1024", "--most", "4", "--record"]) == 0
     assert "8x512x1024 NT bf16 bf16 bf16" in capsys.readouterr().out
-    rows = [json.loads(line) for line in choices.shipped_file(hopper_gpu.name).open()]
+    shipped = choices.shipped_file(hopper_gpu.name).read_text()
+    rows = [json.loads(line) for line in shipped.splitlines()]
     assert [row["product"] for row in rows] == ["8x512x1024 NT bf16 bf16 bf16"]
     product = Product(8, 512, 1024, "NT")
     assert choices.measured(hopper_gpu.name, product) == choices.decoded(rows[0]["choice"])
