@@ -42,7 +42,7 @@ def policies() -> Iterator[tuple[str, Tail, Shape | None]]:
     """Their names, and what they are."""
     for prefetch in PREFETCHES:
         yield f"exact, {prefetch}", Tail(prefetch, "exact"), SEED
-    for edge in ("predicated", "branch", "clamped"):
+    for edge in ("predicated", "branch", "clamped", "clamped-lines"):
         for schedule in SCHEDULES if edge == "predicated" else ("ragged-first",):
             yield f"{edge}, {schedule}", Tail("peeled", edge, schedule), SEED  # type: ignore[arg-type]
     yield "async exact", Tail("peeled", "exact"), ASYNC

@@ -70,7 +70,7 @@ def source(
     bits = blocking.bits
     k_bytes = depth << _log(bits // 8) if bits >= 8 else depth >> _log(8 // bits)
     last = past = size = None
-    if not blocking.exact and blocking.tail.edge in ("auto", "clamped"):
+    if not blocking.exact and blocking.tail.edge in ("auto", "clamped", "clamped-lines"):
         last = k.sub.u32(extent, 1)
     elif not blocking.exact:
         past = extent

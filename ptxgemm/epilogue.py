@@ -71,19 +71,20 @@ def write(
                 if inside is not None:
                     for register in old:
                         k.mov.f32(0.0, out=register)
-                with _where(k, inside, edge):
-                    _move(k, "ld", access.width, targets[1], old)
+                with where(k, inside, edge):
+                    move(k, "ld.global", access.width, targets[1], old)
                 old = [k.mul.rn.f32(beta, value) for value in old]
             values = [
                 k.mul.rn.f32(alpha, value) if old is None else k.fma.rn.f32(alpha, value, old[q])
                 for q, value in enumerate(part)
             ]
-            with _where(k, inside, edge):
-                _move(k, "st", access.width, targets[0], values)
+            with where(k, inside, edge):
+                move(k, "st.global", access.width, targets[0], values)
 
 
 @contextmanager
-def _where(k: Kernel, inside: Reg | None, edge: Edge) -> Iterator[None]:
+def where(k: Kernel, inside: Reg | None, edge: Edge) -> Iterator[None]:
+    """Only where an element lies inside, in the manner of the edge."""
     if inside is None:
         yield
     elif edge == "branch":
@@ -94,10 +95,11 @@ def _where(k: Kernel, inside: Reg | None, edge: Edge) -> Iterator[None]:
             yield
 
 
-def _move(k: Kernel, opcode: str, width: int, at: Addr, values: Any) -> None:
-    op = f"{opcode}.global{'' if width == 1 else f'.v{width}'}.f32"
+def move(k: Kernel, opcode: str, width: int, at: Addr, values: Any) -> None:
+    """Load or store so many neighbours; `opcode` is ``ld`` or ``st`` with its state space."""
+    op = f"{opcode}{'' if width == 1 else f'.v{width}'}.f32"
     held = tuple(values) if width > 1 else values[0]
-    if opcode == "ld":
+    if opcode.startswith("ld"):
         k.op(op, at, out=held)
     else:
         k.op(op, at, held)

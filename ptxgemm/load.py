@@ -167,6 +167,8 @@ def operand(
     starts along M or N, of `limit`. `start`: where K starts, None for 0.
     """
     spread = Spread(shape, extent, access)
+    if edge == "clamped-lines":
+        edge = "clamped" if spread.transposed else "predicated"
     inner, outer = spread.origin(k, thread)
     side_stride, k_stride = strides
     side, depth = (outer, inner) if spread.transposed else (inner, outer)
@@ -281,12 +283,13 @@ def _load(
 ) -> None:  # fmt: skip
     """A load under a predicate, or under a branch; what is not loaded is zero.
 
-    A step that there is not leaves its destination as it is: nobody reads it.
+    Registers of an element outside M or N are so from the first step on, which looks at K; a step
+    that there is not leaves its destination as it is: nobody reads it.
     """
     needless = guard.left is None and not one.inside
     if one.held:
         piece = one.held[number]
-        if test is not None and not needless:
+        if test is not None and guard.left is not None:
             for register in piece:
                 k.mov.f32(0.0, out=register)
 

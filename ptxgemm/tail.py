@@ -16,14 +16,16 @@ Prefetch = Literal["branch", "predicated", "peeled", "clamped"]
 loop ends early and the last steps, which fetch nothing, stand after it. ``clamped``: the address
 stays at the last step, whose values arrive once more and are not used.
 """
-Edge = Literal["exact", "predicated", "zfill", "branch", "clamped"]
+Edge = Literal["exact", "predicated", "zfill", "branch", "clamped", "clamped-lines"]
 """What a thread does about an element outside of M, N or K.
 
 ``exact``: nothing, and other shapes than whole tiles are refused. ``predicated``: a guard on the
 load, whose destination is zero. ``zfill``: a ``cp.async`` that reads fewer bytes and zeroes the
 rest. ``branch``: an ``if`` around the load. ``clamped``: rows of A and columns of B outside are
 loaded from the last one, and the sums made of them are never stored; K is guarded by predicates,
-as 0 times NaN is NaN. Stores are predicated; under ``branch`` they have branches.
+as 0 times NaN is NaN. ``clamped-lines``: the same of what lies along K, where one address goes on
+along a line; of what lies along M or N the loads are predicated, as clamped they would need an
+address each. Stores are predicated; under ``branch`` they have branches.
 """
 Schedule = Literal["peeled-last", "ragged-first", "guarded"]
 """Where the K step goes that is not whole.
@@ -106,7 +108,7 @@ class Tail:
         if edge == "auto" and whole and self.schedule == "auto":
             edge = "exact"
         elif edge == "auto":
-            edge = "zfill" if staging == "async" else "clamped"
+            edge = "zfill" if staging == "async" else "clamped-lines"
         if edge == "exact" and not whole:
             raise ValueError("edge is exact, which takes whole tiles only")
         if edge == "zfill" and staging != "async":

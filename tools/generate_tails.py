@@ -115,8 +115,8 @@ At {first}, against loads without any guard and the last step peeled: a prefetch
 or a branch costs {" and ".join(cost)}; ptxas makes predicates of short branches, so that they
 differ little. Guards for M and N as well ({edges}) cost {100 * over[edges]:+.1f}%, the best policy
 that takes any shape ({best}) {100 * over[best]:+.1f}%. So: take the ragged K step first, which
-frees the loop of every bound; clamp rows and columns instead of guarding them, since what is
-computed of them is never stored; with `cp.async` let the source size fill with zeros; and
+frees the loop of every bound; clamp what lies along K instead of guarding it, since what is
+computed of it is never stored; with `cp.async` let the source size fill with zeros; and
 leave the choice to `tail="auto"`, which does this, and emits no guard at all where the shape is
 exact.
 """

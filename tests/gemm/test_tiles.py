@@ -10,6 +10,7 @@ import pytest
 from ptx.layouts import bank_conflict_ways
 from ptxgemm import grid, warp
 from ptxgemm.access import Access
+from ptxgemm.gathered import Gathering
 from ptxgemm.load import Spread
 from ptxgemm.shape import LANES, RUN, SEED, VECTOR, WORD, Shape
 from tests.gemm.numbers import Numbers
@@ -173,3 +174,68 @@ def test_global_reads_use_whole_sectors(shape: Shape, access: Access) -> None:
                     for i, o in [(d, s) if spread.transposed else (s, d)]
                 }
                 assert len(runs) == LANES * access.width * WORD // 32
+
+
+# ---------------------------------------------------------------- sums through shared memory
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_sums_are_handed_over_once_in_few_passes(shape: Shape, width: int) -> None:
+    """A warp stores elements of a block of each lane, and reads rows of neighbours: at once, but
+    for stores where not eight lanes lie side by side, and for lines of half the banks.
+    """
+    one = Gathering(shape, width)
+    if shape.lanes_n * VECTOR > LANES * width:
+        assert not one.fits
+        return
+    blocks = one.columns // shape.block_n
+    lanes = [divmod(lane, shape.lanes_n) for lane in range(LANES)]
+    stored: set[int] = set()
+    for i in range(VECTOR):
+        for j in range(blocks * VECTOR):
+            along = j // VECTOR * shape.block_n + j % VECTOR
+            put = [(m * one.pitch + n * VECTOR + along) * WORD + one.offset(i) for m, n in lanes]
+            assert bank_conflict_ways(put, WORD) <= width * (1 if shape.lanes_n == 8 else 2)
+            stored |= set(put)
+    read: set[int] = set()
+    for row in range(0, one.rows, one.rows_at_once):
+        got = []
+        for lane in range(LANES):
+            ahead, column = divmod(lane, one.across)
+            got.append(one.offset(row + ahead) + column * width * WORD)
+        assert bank_conflict_ways(got, width * WORD) <= max(1, LANES // one.columns)
+        read |= {at + n * WORD for at in got for n in range(width)}
+    assert stored == read
+    assert len(stored) == one.rows * one.columns
+    assert max(stored) < one.warp_bytes
+
+
+# ---------------------------------------------------------------- which tiles
+
+TIMED = {
+    (4095, 4097, 1023): {("8x16", 1): 703.9, ("8x8", 1): 716.8},
+    (4095, 4097, 4093): {("8x16", 1): 2727.7, ("8x8", 1): 2805.7},
+    (3000, 3001, 3002): {("8x8", 14): 1125.5, ("8x16", 14): 1190.0, ("8x8", 5): 1187.7},
+    (4096, 4096, 4096): {
+        ("8x8", 9): 2644.5, ("8x8", 1): 2682.1, ("8x16", 8): 2680.2, ("8x16", 1): 2694.9,
+    },
+    (2048, 2048, 2048): {("8x8", 1): 340.5, ("8x16", 1): 341.6, ("8x16", 2): 357.4},
+    (6144, 6144, 6144): {("8x16", 4): 8852.7, ("8x8", 1): 9154.7},
+    (8192, 8192, 8192): {("8x16", 13): 20764.7, ("8x8", 1): 21667.3},
+    (1000, 1000, 1000): {("8x8", 4): 53.4, ("8x8", 1): 113.4},
+    (1024, 1024, 1024): {("8x16", 4): 54.6, ("8x8", 1): 109.7},
+}  # fmt: skip
+"""Microseconds on an H200, by sums of a thread and parts of K, in tiles of 128x128x8."""
+
+
+@pytest.mark.parametrize("size", TIMED, ids=str)
+def test_what_is_chosen_is_what_was_fastest(size: tuple[int, int, int]) -> None:
+    """Within 1%; of what has as many sums and is cut, the nearest number of parts counts."""
+    timed = TIMED[size]
+    chosen = grid.choose(*size)
+    assert (chosen.shape.cta_m, chosen.shape.cta_n) == (128, 128)
+    sums = f"{chosen.shape.thread_m}x{chosen.shape.thread_n}"
+    alike = [(s, n) for s, n in timed if s == sums and (n > 1) == (chosen.parts > 1)]
+    nearest = min(alike, key=lambda one: abs(one[1] - chosen.parts))
+    assert timed[nearest] <= 1.01 * min(timed.values())
