@@ -121,6 +121,9 @@ def samples() -> tuple[Sample, ...]:
             Sample(f"mma {element}", partial(_warps, element, ALIGNED)),
             Sample(f"mma {element} odd", partial(_warps, element, ODD)),
         )
+    for element in ("f16", "f64"):
+        tiles = warp_gemm.FED[element][-1]
+        made += (Sample(f"mma {element} fed", partial(_warps, element, ALIGNED, blocking=tiles)),)
     made += (
         Sample("wmma f16 odd", partial(_warps, "f16", ODD, family="wmma")),
         Sample("mma 4-bit integers", _integers_of_4_bits),

@@ -19,6 +19,10 @@ BLOCK_M, BLOCK_N = 16, 8
 """Rows and columns of C in one such step."""
 LINE_BYTES = 128
 """The banks' span: rows of k of an operand that lies along M or N are cut into lines of it."""
+BOX_ROWS = 256
+"""Of one tensor copy, at most."""
+FILLERS = 4
+"""Warps of a fed kernel that multiply nothing: a warpgroup, as registers are handed over by."""
 SHARED_LIMIT_KIB = {75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 100: 227, 120: 99}
 """KiB that a CTA can have, by target."""
 
@@ -102,6 +106,12 @@ class Blocking:
     """For b1: ``"xor"`` or ``"and"``."""
     linear: bool = False
     """Tiles lie in rows without a swizzle, padded, as ``wmma.load`` takes them."""
+    fed: bool = False
+    """Tensor copies by a warpgroup of its own fill the stages, and CTAs go from tile to tile
+    (:mod:`ptxgemm.kernels.fed`): sm_90a."""
+    eights: bool = False
+    """The same as `pairs` for eight elements of 16 bits, which fed kernels store together where a
+    warp has 32 columns: 2 % less time for f16 at 4096 x 4096 x 4096 on an H200."""
     tail: Tail = AUTO
     """What becomes of the ends of M, N and K. Left open: rows across the lines that are copied are
     clamped, and what of a line lies outside is filled with zeros, or loaded under a guard; copies
@@ -118,7 +128,9 @@ class Blocking:
         for name, block in (("m", BLOCK_M), ("n", 2 * BLOCK_N)):
             tile, warps = getattr(self, f"tile_{name}"), getattr(self, f"warps_{name}")
             each = tile // warps
-            if tile % warps or each % block or each & (each - 1):
+            # Blocks of f64 along M are told apart in addresses by sums, all others by exclusive-or.
+            free = self.fed and self.a == "f64" and name == "m"
+            if tile % warps or each % block or (each & (each - 1) and not free):
                 raise ValueError(
                     f"tile_{name} is {tile} for {warps} warps; each has a power of two, at least "
                     f"{block}"
@@ -152,9 +164,42 @@ class Blocking:
                 f"{self.stages} stages of {self.stage_bytes} bytes are {self.shared_bytes}; a CTA "
                 f"on sm_{self.target} has {limit}"
             )
+        if self.eights and not (self.fed and self.warp_n % 32 == 0 and OUT_BYTES[self.out] == 2):
+            raise ValueError("eight elements of 16 bits are stored by fed warps of 32 columns")
+        if self.fed:
+            self._check_fed()
+            return
         for copy, rows in ((self.copy_a, self.tile_m), (self.copy_b, self.tile_n)):
             self._check_copy(copy, rows)
         self._check_tail()
+
+    def _check_fed(self) -> None:
+        copies = (self.copy_a, self.tile_m), (self.copy_b, self.tile_n)
+        along_k = self.copy_a.major == self.copy_b.major == "k"
+        whole = all(
+            copy.asynchronous and not copy.scattered and copy.bytes == CHUNK_BYTES
+            for copy, _ in copies
+        )
+        if not (whole and self.tail == AUTO and self.line_bytes == LINE_BYTES):
+            raise ValueError(
+                "tensor copies take addresses and pitches of whole 16 bytes, lines of "
+                f"{LINE_BYTES}, and no tail but their own"
+            )
+        if self.bits < 8 or not (along_k or self.bits in (16, 64)):
+            raise ValueError(f"tensor copies of .{self.a} along K alone, and of no packed types")
+        if self.target < 90 or self.sum == "f16" or self.batched or self.linear:
+            raise ValueError(
+                "tensor copies are for single products of mma on sm_90, no sums of f16"
+            )
+        if self.workers != 8 or self.ctas_per_sm != 1:
+            raise ValueError(f"{self.workers} warps of {self.ctas_per_sm} CTAs; 8 of 1 are fed")
+        for copy, rows in copies:
+            whole_lines = copy.major == "k" or rows * self.bits // 8 % LINE_BYTES == 0
+            if rows > BOX_ROWS or not whole_lines:
+                raise ValueError(
+                    f"{rows} rows of .{self.a}: a tensor copy has at most {BOX_ROWS}, and along "
+                    f"M or N whole lines of {LINE_BYTES} bytes"
+                )
 
     def _check_tail(self) -> None:
         tail = self.tail
@@ -259,7 +304,17 @@ class Blocking:
 
     @property
     def threads(self) -> int:
-        return self.warps_m * self.warps_n * WARP
+        return (self.workers + (FILLERS if self.fed else 0)) * WARP
+
+    @property
+    def workers(self) -> int:
+        """Warps that multiply."""
+        return self.warps_m * self.warps_n
+
+    @property
+    def cluster(self) -> int:
+        """CTAs that share what they load."""
+        return 1
 
     @property
     def warp_m(self) -> int:
@@ -364,7 +419,7 @@ class Blocking:
 
         Rows of 64 bytes share a line by twos, which so lie in different banks by themselves.
         """
-        if self.bits == 64:
+        if self.bits == 64 and not self.fed:
             return (row & 3) << 1 if self.line_bytes == LINE_BYTES else row & 2
         return row & 7 if self.line_bytes == LINE_BYTES else (row >> 1) & 3
 
@@ -373,7 +428,7 @@ class Blocking:
         4t and 4t + 1 of sixteen, or those two after them."""
         if self.bits == 8:
             return (depth & 1) | ((depth >> 1) & 6)
-        return depth & 7 if self.bits == 16 else (depth & 3) << 1
+        return depth & 7 if self.bits == 16 or self.fed else (depth & 3) << 1
 
     @property
     def interleaved(self) -> tuple[bool, bool]:

@@ -66,6 +66,13 @@ def reader(k: Kernel, blocking: Blocking, operand: str, tile: Reg, first: Reg, l
         else:
             depth = k.mad.lo.u32(along, 8, eighth)
             at = _along_mn(k, blocking, first, down, depth)
+    elif blocking.fed:
+        # k = 0, 3, 12, 15 of sixteen, see _load_fed.
+        if copy.major == "k":
+            at = _along_k(k, blocking, first + g, (t & 1) | (t >> 1) * 6, (t & 1) * 8)
+        else:
+            depth = (t & 1) * 3 | (t >> 1) * 12
+            at = _along_mn(k, blocking, first, g >> 1, depth, (g & 1) * 8)
     elif copy.major == "k":
         at = _along_k(k, blocking, first + g, t >> 1, (t & 1) * 8)
     else:
@@ -132,9 +139,37 @@ def load(
         with when(k, guard):
             k.ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16(at, out=pairs)
         return lambda: _sort_bytes(k, reader.operand, pairs, out, guard)
+    elif blocking.fed:
+        _load_fed(k, reader, base, block, atom, out, guard)
     else:
         _load_single(k, reader, base, block, atom, out, guard)
     return _nothing
+
+
+def _load_fed(
+    k: Kernel,
+    reader: Reader,
+    base: Reg,
+    block: int,
+    atom: int,
+    out: Registers,
+    guard: Reg | None,
+) -> None:
+    """f64 under the swizzle of tensor copies. Lane t reads k = 0, 3, 12 or 15 of the atom, and
+    these exclusive-or 1, 4 and 5, of A as of B: so the sixteen lanes that are served at once meet
+    in no bank, along K and along M or N."""
+    blocking = reader.blocking
+    steps = len(out) // 2
+    for number, register in enumerate(out):
+        half, step = (number % 2, number // 2) if reader.operand == "a" else divmod(number, steps)
+        other = (0, 1, 4, 5)[step]
+        if reader.copy.major == "k":
+            at = _at(k, base, other * 8, (atom * reader.rows + block * 16 + half * 8) * LINE_BYTES)
+        else:
+            exchange = other * (LINE_BYTES + 16) ^ half * 64
+            at = _at(k, base, exchange, (block * blocking.tile_k + atom * 16) * LINE_BYTES)
+        with when(k, guard):
+            k.op("ld.shared.f64", at, out=register)
 
 
 def _nothing() -> None:

@@ -62,6 +62,9 @@ def write(
     epilogue: Callable[[Kernel, Reg], Reg] | None,
 ) -> None:
     """Write a warp's sums, whose first element is D[`row`, `column`]."""
+    if blocking.eights and not blocking.scaled and epilogue is None:
+        _write_eights(k, blocking, sums, p, row, column, lane)
+        return
     size = OUT_BYTES[blocking.out]
     near_rows, near_columns = blocking.interleaved
     upper = row + ((lane >> 2) << 1 if near_rows else lane >> 2)
@@ -135,6 +138,61 @@ def _write_two(
         return
     for i, value in enumerate(made):
         _store(k, f"st.global.b{8 * size}", place + i * size, value, inside[i])
+
+
+def _write_eights(
+    k: Kernel,
+    blocking: Blocking,
+    sums: dict[tuple[int, int], tuple[Reg, ...]],
+    p: dict[str, Any],
+    row: Reg,
+    column: Reg,
+    lane: Reg,
+) -> None:
+    """Elements of 16 bits, eight at a time: the four lanes of a row exchange what they have of four
+    blocks of columns, so that each has all of one."""
+    size = OUT_BYTES[blocking.out]
+    upper, left = row + (lane >> 2), column + (lane & 3) * BLOCK_N
+    start = p["d"] + k.mul.wide.u32(left, size)
+    bits = [k.setp.ne.u32(lane & bit, 0) for bit in (1, 2)]
+    for i in range(blocking.warp_m // BLOCK_M):
+        for half in range(2):
+            down = BLOCK_M * i + 8 * half
+            own = upper + down if down else upper
+            at = k.mad.wide.u32(own, p["d_pitch"], start, out=k.reg("u64"))
+            columns = None
+            if not blocking.exact:
+                columns = k.sub.s32(p["n"], left)
+                below = k.setp.lt.u32(own, p["m"])
+                columns = k.selp.b32(columns, 0, below, out=k.reg("s32"))
+            for first in range(0, blocking.warp_n // BLOCK_N, 4):
+                held = [
+                    _packed(k, blocking, sums[i, j][2 * half : 2 * half + 2])
+                    for j in range(first, first + 4)
+                ]
+                along = first * BLOCK_N
+                inside = None if columns is None else k.setp.gt.s32(columns, along)
+                value = _turned(k, held, bits)
+                _store(k, "st.global.v4.b32", Addr(at, along * size), value, inside)
+
+
+def _packed(k: Kernel, blocking: Blocking, values: tuple[Reg, ...]) -> Reg:
+    low, high = values
+    packed: Reg = k.op(f"cvt.rn.{blocking.out}x2.{blocking.sum}", high, low, out=k.reg("b32"))
+    return packed
+
+
+def _turned(k: Kernel, held: list[Reg], bits: list[Reg]) -> tuple[Reg, ...]:
+    """A square of four registers in four lanes, transposed; `bits` are the lane's number's."""
+    made = list(held)
+    for bit, number in zip(bits, (1, 2), strict=True):
+        for first in (0, 3 - number):
+            one, other = made[first], made[first + number]
+            given = k.selp.b32(one, other, bit, out=k.reg("b32"))
+            taken = k.shfl.sync.bfly.b32(given, number, 31, 0xFFFFFFFF, out=k.reg("b32"))
+            made[first] = k.selp.b32(taken, one, bit, out=k.reg("b32"))
+            made[first + number] = k.selp.b32(other, taken, bit, out=k.reg("b32"))
+    return tuple(made)
 
 
 def write_one(

@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from ptx.builder import Kernel
 from ptx.ir import Reg
-from ptxgemm.tiling import Tiling
+
+
+class Tiled(Protocol):
+    """What the order of tiles depends on."""
+
+    @property
+    def tile_m(self) -> int: ...
+    @property
+    def tile_n(self) -> int: ...
+    @property
+    def group(self) -> int: ...
+    @property
+    def cluster(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -29,7 +42,7 @@ class Schedule:
     group by group: what runs at one time is nearly square, and shares rows and columns in L2.
     """
 
-    tiling: Tiling
+    tiling: Tiled
     rows: Reg
     """Tiles (of clusters) along M."""
     total: Reg
@@ -69,7 +82,7 @@ class Item:
     part: Part | None = None
 
 
-def schedule(k: Kernel, tiling: Tiling, m: Reg, n: Reg) -> Schedule:
+def schedule(k: Kernel, tiling: Tiled, m: Reg, n: Reg) -> Schedule:
     """For a product of `m` rows and `n` columns, in a one-dimensional grid."""
     shift = tiling.cluster.bit_length() - 1
     ctaid, ctas = k.mov.u32(k.ctaid.x), k.mov.u32(k.nctaid.x)

@@ -62,7 +62,7 @@ class Group:
     """Whether B's fragments of the atom are read with those of A."""
 
 
-def _groups(blocking: Blocking) -> list[Group]:
+def groups(blocking: Blocking) -> list[Group]:
     """Of a step. An atom of f64 is as many registers as two of f16: it goes block by block."""
     blocks = tuple(range(blocking.warp_m // BLOCK_M))
     if blocking.a != "f64":
@@ -74,39 +74,39 @@ def _multiply(
     k: Kernel, blocking: Blocking, sources: list[Source], readers: tuple[Reader, Reader], depth: Reg
 ) -> dict[tuple[int, int], Registers]:
     """The sums, by block of 16 rows and block of 8 columns."""
-    groups = _groups(blocking)
+    order = groups(blocking)
     held = "f64" if blocking.a == "f64" else "b32"
     count = readers[0].registers
-    a = [[k.reg(held, count) for _ in groups[0].blocks] for _ in range(2)]
+    a = [[k.reg(held, count) for _ in order[0].blocks] for _ in range(2)]
     b = [[k.reg(held, count) for _ in range(blocking.warp_n // 16)] for _ in range(2)]
-    sums = _zeros(k, blocking)
+    sums = zeros(k, blocking)
 
-    fill, read = k.mov.u32(0), k.mov.u32(0)
+    fill, stage = k.mov.u32(0), k.mov.u32(0)
     steps = stages.steps(k, blocking, depth)
     stages.start(k, blocking, sources, steps, fill)
     stages.arrive(k, blocking)
-    for sort in _read(k, readers, groups[0], read, a[0], b[0]):
+    for sort in read(k, readers, order[0], stage, a[0], b[0]):
         sort()
 
     def step(fetches: bool) -> None:
         another = None
-        for number, group in enumerate(groups):
-            if number == len(groups) - 1:
+        for number, group in enumerate(order):
+            if number == len(order) - 1:
                 # All fragments of this stage are in registers; it may be filled once all warps
                 # are here.
                 stages.arrive(k, blocking)
-                k.mov.u32(read, out=fill)
-                stages.advance(k, blocking, read)
+                k.mov.u32(stage, out=fill)
+                stages.advance(k, blocking, stage)
                 if not (fetches and blocking.prefetch == "peeled"):
                     another = steps.another(k)
-            following = groups[(number + 1) % len(groups)]
+            following = order[(number + 1) % len(order)]
             into = a[(number + 1) % 2], b[following.atom % 2]
-            rest = _read(k, readers, following, read, *into, another)
+            rest = read(k, readers, following, stage, *into, another)
             if number == 0 and fetches:
                 stages.fetch(k, blocking, sources, steps, fill)
             elif number == 0:
                 stages.commit(k, blocking)
-            _products(k, blocking, group, a[number % 2], b[group.atom % 2], sums)
+            products(k, blocking, group, a[number % 2], b[group.atom % 2], sums)
             for sort in rest:
                 sort()
 
@@ -114,7 +114,7 @@ def _multiply(
     return sums
 
 
-def _zeros(k: Kernel, blocking: Blocking) -> dict[tuple[int, int], Registers]:
+def zeros(k: Kernel, blocking: Blocking) -> dict[tuple[int, int], Registers]:
     type, count = ("b32", 2) if blocking.sum == "f16" else (blocking.sum, 4)
     zero = 0.0 if type in ("f32", "f64") else 0
     return {
@@ -124,7 +124,7 @@ def _zeros(k: Kernel, blocking: Blocking) -> dict[tuple[int, int], Registers]:
     }
 
 
-def _read(
+def read(
     k: Kernel,
     readers: tuple[Reader, Reader],
     group: Group,
@@ -143,7 +143,7 @@ def _read(
     ]
 
 
-def _products(
+def products(
     k: Kernel,
     blocking: Blocking,
     group: Group,

@@ -7,7 +7,7 @@ are small integers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -17,8 +17,9 @@ import ptx
 import ptxgemm
 from ptxgemm import hopper, select, warp_gemm
 from ptxgemm.blocking import Blocking
-from ptxgemm.kernels import fit
+from ptxgemm.kernels import fed, fit
 from ptxgemm.kernels.general import THREADS, General, tiles
+from ptxgemm.loading import loaded
 from ptxgemm.narrow import Narrow
 from ptxgemm.shape import Shape, Staging
 from ptxgemm.tail import Tail
@@ -154,6 +155,23 @@ def _warps(family: warp_gemm.Family, m: int, n: int, k: int, pitch: int = 216) -
     return result.numpy().copy()
 
 
+def _fed(m: int, n: int, k: int) -> Any:
+    """mma.sync behind tensor copies: two CTAs go through all tiles."""
+    device = ptx.device("emulator")
+    blocking = replace(warp_gemm.FED["f16"][0], tile_m=64, tile_n=64, stages=3, out="f32")
+    a, b = _pair(m, n, k, np.float16)
+    c = np.zeros((m, n), f4)
+    arrays = [device.array(x) for x in (c, a, b)]
+    d, *operands = (
+        warp_gemm.Matrix(array.pointer, *x.shape, x.shape[1], 1, element)
+        for array, x, element in zip(arrays, (c, a, b), ("f32", "f16", "f16"), strict=True)
+    )
+    made, arguments = warp_gemm.fitted(d, *operands, blocking=blocking)
+    arguments |= {"d": d.address} | warp_gemm.tensor_maps(device, made, *operands)
+    loaded(device, fed.gemm, made).launch(2, made.threads, arguments, made.dynamic_bytes)
+    return arrays[0].numpy().copy()
+
+
 def _pad() -> Any:
     """Judged by itself, in allocations that end with their last elements."""
     # The last unit, of one element, falls to each of a thread's four units in turn.
@@ -215,6 +233,7 @@ FAMILIES: dict[str, Family] = {
     ),
     "mma": Family("mma", _all(*(partial(_warps, "mma", 70, 72, k) for k in (216, 40)))),
     "wmma": Family("wmma", _all(*(partial(_warps, "wmma", 70, 67, k) for k in (216, 40, 2)))),
+    "fed": Family("mma_fed", lambda: _fed(70, 136, 216)),
     "turn": Family(
         "turn",
         _all(
