@@ -5,8 +5,9 @@ they come: tensor maps hold addresses, so that a launch is prepared for each fou
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ptxgemm import hopper
 from ptxgemm.elements import PTX
@@ -102,6 +103,29 @@ class OnHopper:
 
 
 Addresses = tuple[int, int, int, int]
+"""Of A, B, C and D."""
+
+
+class Placed(Protocol):
+    """A choice of :func:`ptxgemm.select.select` whose launches are prepared for addresses."""
+
+    @property
+    def problem(self) -> Problem:
+        """One batch axis."""
+
+    @property
+    def block(self) -> int: ...
+    @property
+    def ctas(self) -> int: ...
+    @property
+    def steps(self) -> int:
+        """Of a CTA, one after another, for an estimate of the emulator's time."""
+
+    def kernel(self, device: Device) -> LoadedKernel: ...
+    def plan(
+        self, device: Device, addresses: Addresses, rooms: Rooms, stream: Any
+    ) -> Callable[[], None]:
+        """For the batch's matrices at these addresses."""
 
 
 def choose(problem: Problem, terms: Terms) -> OnHopper | None:
@@ -143,7 +167,7 @@ class Bound:
     """A product on one stream of a device, called with the addresses of A, B, C and D."""
 
     def __init__(
-        self, device: Device, product: OnHopper, item: tuple[int, ...], starts: int, stream: int
+        self, device: Device, product: Placed, item: tuple[int, ...], starts: int, stream: int
     ) -> None:
         """`item` has the bytes of an element of each of the four; `starts` is how often each call
         of the caller's comes here, at other addresses.
@@ -154,7 +178,7 @@ class Bound:
         steps = [x.batch[0] if x else 0 for x in (p.a, p.b, p.c, p.d)]
         self._steps = tuple(step * size for step, size in zip(steps, item, strict=True))
         self._rooms = rooms_of(device, stream)
-        self._kept: OrderedDict[Addresses, tuple[hopper.Plan, ...]] = OrderedDict()
+        self._kept: OrderedDict[Addresses, tuple[Callable[[], None], ...]] = OrderedDict()
 
     def __call__(self, a: int, b: int, c: int, d: int) -> None:
         plans = self._kept.get((a, b, c, d))
@@ -162,8 +186,8 @@ class Bound:
             for plan in self._prepared((a, b, c, d)) if plans is None else plans:
                 plan()
 
-    def _prepared(self, addresses: Addresses) -> tuple[hopper.Plan, ...]:
-        made: list[hopper.Plan] = []
+    def _prepared(self, addresses: Addresses) -> tuple[Callable[[], None], ...]:
+        made: list[Callable[[], None]] = []
         for number in range(self.product.problem.batch[0]):
             a, b, c, d = (
                 at + number * step for at, step in zip(addresses, self._steps, strict=True)

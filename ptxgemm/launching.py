@@ -18,7 +18,7 @@ from ptx import driver
 from ptx.devices import Device
 from ptx.errors import LaunchError
 from ptxgemm.arrays import BYTES
-from ptxgemm.hopper_calls import Bound, OnHopper
+from ptxgemm.hopper_calls import Bound
 from ptxgemm.problem import Problem
 from ptxgemm.select import Choice, Terms, load, processor, select
 
@@ -53,9 +53,9 @@ class Launcher:
         self.problem = one
         self.choice = select(one, replace(terms, low=low, target=processor(where)))
         self.kernel = (
-            self.choice.kernel(where)
-            if isinstance(self.choice, OnHopper)
-            else load(where, self.choice.kernel)
+            load(where, self.choice.kernel)
+            if isinstance(self.choice, Choice)
+            else self.choice.kernel(where)
         )
         self._ready: dict[int, Go] = {}
         self._kept: list[Any] = []
@@ -75,10 +75,10 @@ class Launcher:
 
     def _prepared(self, stream: int) -> Go:
         choice = self.choice
-        if isinstance(choice, OnHopper):
-            go: Go = Bound(self.where, choice, self._items, len(self._starts), stream)
-        else:
+        if isinstance(choice, Choice):
             go = self._packed(choice, stream)
+        else:
+            go = Bound(self.where, choice, self._items, len(self._starts), stream)
         if self._starts != ((0, 0, 0, 0),):
             go = _repeated(go, self._starts)
         return go if self.where.is_cuda else self._emulated(go)

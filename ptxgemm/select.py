@@ -11,8 +11,9 @@ import ptx
 from ptxgemm import hopper_calls, warp_gemm
 from ptxgemm.blocking import NEEDS, Blocking
 from ptxgemm.elements import PTX, RULES
+from ptxgemm.fed_calls import Fed
 from ptxgemm.grid import H200, Processor
-from ptxgemm.hopper_calls import OnHopper
+from ptxgemm.hopper_calls import FEW_MATRICES, Placed
 from ptxgemm.kernels import fit, general, mma, simt
 from ptxgemm.loading import loaded
 from ptxgemm.problem import Matrices, Problem
@@ -73,7 +74,7 @@ class Choice:
         return self.grid[0] * self.grid[1]
 
 
-def select(problem: Problem, terms: Terms) -> Choice | OnHopper:
+def select(problem: Problem, terms: Terms) -> Choice | Placed:
     """The kernel for a product with one batch axis. Raises ValueError for one beyond a grid."""
     tensor_cores = TF32 if terms.tf32 and problem.dtype == "float32" else ()
     for candidate in tensor_cores + CANDIDATES[problem.dtype]:
@@ -121,26 +122,34 @@ def _tiled(problem: Problem, terms: Terms) -> Choice | None:
     )
 
 
+Operands = tuple[warp_gemm.Matrix, warp_gemm.Matrix, warp_gemm.Matrix, warp_gemm.Matrix | None]
+
+
+def _fed(problem: Problem, terms: Terms) -> Fed | None:
+    """``mma.sync`` behind tensor copies, on Hopper, for what has work for all its SMs; a tail is no
+    matter of theirs, as these fill in what lies outside."""
+    p, own = _by_rows(problem), terms.target
+    if own.target != warp_gemm.FED_TARGET or terms.tail != AUTO or p.batch[0] > FEW_MATRICES:
+        return None
+    d, a, b, c = _operands(p, terms)
+    if not (p.m and p.n and p.k and p.batch[0]) or warp_gemm.obstacle(d, a, b):
+        return None
+    tiles = warp_gemm.fed_for(own.sms, d, a, b)
+    if tiles is None:
+        return None
+    made, _ = warp_gemm.fitted(d, a, b, c, blocking=tiles)
+    return Fed(problem, terms.alpha, terms.beta if p.c else 0.0, made)
+
+
 def _warps(problem: Problem, terms: Terms) -> Choice | None:
     """``mma.sync``, for all whose result lies by rows or by columns and whose operands are not
     flipped.
     """
-    p = problem if problem.n == 1 or problem.d.column == 1 else _turned(problem)
+    p = _by_rows(problem)
     batches = p.batch[0]
     if batches > fit.MOST_BATCHES:
         return None
-
-    def matrix(x: Matrices, rows: int, columns: int, element: str) -> warp_gemm.Matrix:
-        align = terms.low & -terms.low or 16
-        batch = x.batch[0] if batches > 1 else 0
-        return warp_gemm.Matrix(align, rows, columns, x.row, x.column, element, batch)
-
-    read = terms.element(p.dtype)
-    d, a, b = (
-        matrix(p.d, p.m, p.n, PTX[p.out]), matrix(p.a, p.m, p.k, read), matrix(p.b, p.k, p.n, read)
-    )  # fmt: skip
-    scaled = p.c is not None or terms.alpha != 1.0
-    c = None if not scaled else matrix(p.c, p.m, p.n, PTX[p.out]) if p.c else d
+    d, a, b, c = _operands(p, terms)
     target = max((t for t in warp_gemm.TARGETS if t <= terms.target.target), default=0)
     if target < NEEDS.get(a.element, 75) or warp_gemm.obstacle(d, a, b):
         return None
@@ -152,7 +161,7 @@ def _warps(problem: Problem, terms: Terms) -> Choice | None:
         return None
     first, second = ("a", "b") if p is problem else ("b", "a")
     pointers = {"a": first, "b": second, "d": "d"}
-    if scaled:
+    if c is not None:
         pointers["c"] = "c" if p.c else "d"
         beta = terms.beta if p.c else 0.0
         arguments |= warp_gemm.factors(made, terms.alpha, beta)
@@ -160,6 +169,26 @@ def _warps(problem: Problem, terms: Terms) -> Choice | None:
         made, (tiles, batches), made.threads, arguments, pointers, -(-p.k // made.tile_k),
         made.dynamic_bytes,
     )  # fmt: skip
+
+
+def _by_rows(problem: Problem) -> Problem:
+    """The product, or the transposed one, if that is the one whose result may lie by rows."""
+    return problem if problem.n == 1 or problem.d.column == 1 else _turned(problem)
+
+
+def _operands(p: Problem, terms: Terms) -> Operands:
+    """D, A, B and, of scaled products, what is added, at an address as aligned as all are."""
+    at = terms.low & -terms.low or 16
+
+    def matrix(x: Matrices, rows: int, columns: int, element: str) -> warp_gemm.Matrix:
+        batch = x.batch[0] if p.batch[0] > 1 else 0
+        return warp_gemm.Matrix(at, rows, columns, x.row, x.column, element, batch)
+
+    read, written = terms.element(p.dtype), PTX[p.out]
+    d = matrix(p.d, p.m, p.n, written)
+    c = matrix(p.c, p.m, p.n, written) if p.c else d
+    scaled = p.c is not None or terms.alpha != 1.0
+    return d, matrix(p.a, p.m, p.k, read), matrix(p.b, p.k, p.n, read), c if scaled else None
 
 
 def _turned(problem: Problem) -> Problem:
@@ -217,9 +246,9 @@ def _steps(x: Matrices) -> tuple[int, int, int]:
 
 
 _hopper = hopper_calls.choose
-CANDIDATES: dict[str, tuple[Callable[[Problem, Terms], Choice | OnHopper | None], ...]] = {
+CANDIDATES: dict[str, tuple[Callable[[Problem, Terms], Choice | Placed | None], ...]] = {
     "float32": (_tiled, _general),
-    "float64": (_warps, _general),
+    "float64": (_fed, _warps, _general),
     "float16": (_hopper, _warps, _general),
     "bfloat16": (_hopper, _warps, _general),
     "int8": (_hopper, _warps, _general),

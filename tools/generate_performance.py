@@ -122,8 +122,9 @@ def fragments() -> str:
     ]
     head = ["instruction, type, M x N x K, layouts", "torch us", "ours us", "TFLOP/s", "ratio"]
     text = (
-        "\n## mma.sync and wmma\n\nOn Hopper torch multiplies by wgmma, which mma.sync cannot "
-        f"reach; these kernels are for\nolder cards.\n\n{table(head, body)}\n"
+        "\n## mma.sync and wmma\n\nOn Hopper torch multiplies 16-bit types by wgmma, which mma.sync"
+        " cannot reach: in these the kernels\nare for older cards. float64 has no other instruction"
+        f" on Hopper.\n\n{table(head, body)}\n"
     )
     maps = latest((row for row in found if "map" in row), "map")
     bits = latest((row for row in found if "product" in row), "product")
