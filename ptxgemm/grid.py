@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
-from ptxgemm.shape import SEED, Shape, Staging
+from ptxgemm.shape import SEED, VECTOR, Shape, Staging
 from ptxgemm.tail import AUTO, Tail
 
 CLOCK = 1.98e9
@@ -21,8 +22,9 @@ START_US, WAVE_US = 1.0, 1.3
 MEETING_US = 1.3
 """What the meeting of the parts of a tile costs, besides its traffic."""
 WORKSPACE_BYTES_A_US = 5e6
-MIXED_GRID = 0.005
-"""By how much a grid that mixes whole tiles and parts must win to be chosen."""
+MIXED_GRID = 0.02
+"""By how much a grid that mixes whole tiles and parts must win to be chosen where shapes are not
+exact and stores are of vectors: of such only some were measured."""
 MOST_PARTS = 16
 WORKSPACE_LIMIT_BYTES = 256 << 20
 
@@ -46,6 +48,10 @@ class Processor:
 H200 = Processor()
 
 
+Ends = Literal["whole", "guarded", "gathered"]
+"""How tiles lie: all are whole; or not, and rows of the result take vector stores or do not."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """With so many warps on an SM it reaches ``rate * warps / (warps + half)`` of the peak, but
@@ -57,15 +63,20 @@ class Candidate:
     most: float
     guarded: float = 1.0
     """What is left of the rate where shapes are not exact."""
-    guarded_cut: float = 0.0
-    """The same in the kernel that can cut tiles, which takes more registers; 0: as `guarded`."""
+    gathered: float = 0.0
+    """The same where rows of the result take no vector stores; 0: as `guarded`."""
+    gathered_cut: float = 0.0
+    """And where tiles are cut as well; 0: as `guarded`."""
     mixed: float = 0.0
     """Waves of whole tiles that it takes longer than the model says where parts follow upon whole
     tiles; below 0: shorter."""
 
-    def left(self, cut: bool) -> float:
-        """What is left of the rate where shapes are not exact."""
-        return self.guarded_cut if cut and self.guarded_cut else self.guarded
+    def left(self, ends: Ends, cut: bool) -> float:
+        """What is left of the rate."""
+        if ends == "whole":
+            return 1.0
+        special = self.gathered_cut if cut else self.gathered
+        return special if ends == "gathered" and special else self.guarded
 
     def speed(self, ctas: int) -> float:
         """Multiplications and additions in a microsecond, of an SM with so many CTAs."""
@@ -80,9 +91,9 @@ def _shape(*sizes: int, staging: Staging = "registers") -> Shape:
 
 
 CANDIDATES = (
-    Candidate(_shape(128, 128, 8, 64, 64, 8, 16, 2, 2), 1.40, 6.0, 0.797, 0.97, 0.94),
-    Candidate(SEED, 1.08, 6.0, 0.79, 0.935, 0.97, -0.12),
-    Candidate(_shape(128, 64, 8, 32, 64, 8, 8, 2, 4), 1.04, 6.0, 0.76, 0.89),
+    Candidate(_shape(128, 128, 8, 64, 64, 8, 16, 2, 2), 1.40, 6.0, 0.797, 0.86, 0.97, 0.94),
+    Candidate(SEED, 1.08, 6.0, 0.79, 0.97, 0.935, 0.95, -0.12),
+    Candidate(_shape(128, 64, 8, 32, 64, 8, 8, 2, 4), 1.04, 6.0, 0.76, 0.96, 0.89),
     Candidate(_shape(64, 128, 8, 32, 64, 8, 8, 2, 4), 1.04, 6.0, 0.76, 0.96),
     Candidate(_shape(64, 64, 16, 32, 64, 8, 8, 3, 6, staging="async"), 0.92, 3.0, 0.70, 0.97),
     Candidate(_shape(64, 64, 16, 32, 32, 8, 4, 4, 4, staging="async"), 0.66, 1.5, 0.62, 0.97),
@@ -142,8 +153,9 @@ def choose(
             continue
         if shape.shared_bytes > target.shared_limit:
             continue
+        ends: Ends = "whole" if whole else "gathered" if n % VECTOR else "guarded"
         for cut in _cuts(m, n, k, shape, batches, target):
-            found.append((_us(cut, one, whole, m, n, k, batches, target), number, cut))
+            found.append((_us(cut, one, ends, m, n, k, batches, target), number, cut))
     if not found:
         raise ValueError(
             f"no tiles take {m}x{n}x{k} with the edge {tail.edge}: exact needs multiples of the "
@@ -171,7 +183,7 @@ def _cuts(
 
 
 def _us(
-    cut: Tiling, one: Candidate, whole: bool, m: int, n: int, k: int, batches: int,
+    cut: Tiling, one: Candidate, ends: Ends, m: int, n: int, k: int, batches: int,
     target: Processor,
 ) -> float:  # fmt: skip
     shape = cut.shape
@@ -181,20 +193,20 @@ def _us(
     full_step = shape.ctas_per_sm * step / one.speed(shape.ctas_per_sm)
     us = START_US
     whole_tiles, cut_tiles = cut.whole_tiles * batches, cut.split_tiles * cut.parts
-    if whole_tiles and cut_tiles:
+    mixed = bool(whole_tiles and cut_tiles)
+    if mixed and ends != "guarded":
         # Whole tiles do not end at once, and parts fill what they leave, up to the last of them.
-        waves = whole_tiles // slots
-        us += (waves + one.mixed) * (WAVE_US + full_step * steps)
+        us += (whole_tiles // slots + one.mixed) * (WAVE_US + full_step * steps)
         us += (cut_tiles / slots + 0.5) * (WAVE_US + full_step * cut.per_part)
     else:
-        length = cut.per_part if cut_tiles else steps
-        waves, rest = divmod(whole_tiles + cut_tiles, slots)
-        us += waves * (WAVE_US + full_step * length)
-        if rest:
-            on_one = -(-rest // target.sms)
-            us += WAVE_US + on_one * step * length / one.speed(on_one)
+        for ctas, length in ((whole_tiles, steps), (cut_tiles, cut.per_part)):
+            waves, rest = divmod(ctas, slots)
+            us += waves * (WAVE_US + full_step * length)
+            if rest:
+                on_one = -(-rest // target.sms)
+                us += WAVE_US + on_one * step * length / one.speed(on_one)
     if cut.parts > 1:
         us += MEETING_US + 2 * cut.workspace_bytes / WORKSPACE_BYTES_A_US
-        if cut.whole_tiles:
-            us *= 1 + MIXED_GRID
-    return us if whole else us / one.left(cut.parts > 1)
+    if mixed and ends == "guarded":
+        us *= 1 + MIXED_GRID
+    return us / one.left(ends, cut.parts > 1)

@@ -99,8 +99,9 @@ class Tail:
         """Elements of float32 in the widest access that is allowed."""
         return (16 if self.width == "auto" else self.width) // 4
 
-    def resolved(self, whole: bool, staging: str) -> Tail:
-        """With every choice made; `whole` says that M, N and K are multiples of the tile.
+    def resolved(self, whole: bool, staging: str, vectors: bool = True) -> Tail:
+        """With every choice made; `whole` says that M, N and K are multiples of the tile, `vectors`
+        that rows of the result take vector stores.
 
         Raises ValueError where the policy cannot do it.
         """
@@ -108,7 +109,7 @@ class Tail:
         if edge == "auto" and whole and self.schedule == "auto":
             edge = "exact"
         elif edge == "auto":
-            edge = "zfill" if staging == "async" else "clamped-lines"
+            edge = "zfill" if staging == "async" else "clamped" if vectors else "clamped-lines"
         if edge == "exact" and not whole:
             raise ValueError("edge is exact, which takes whole tiles only")
         if edge == "zfill" and staging != "async":

@@ -10,7 +10,7 @@ from ptx.builder import Kernel
 from ptxgemm import grid as grids
 from ptxgemm.access import Lie
 from ptxgemm.kernels.simt import Spec, build
-from ptxgemm.shape import WORD, Shape
+from ptxgemm.shape import VECTOR, WORD, Shape
 from ptxgemm.split import workspace_bytes
 from ptxgemm.tail import AUTO, Tail
 
@@ -119,7 +119,7 @@ def plan(
     whole = m % shape.cta_m == 0 and n % shape.cta_n == 0 and k % shape.cta_k == 0
     whole = whole and k // shape.cta_k >= (shape.ahead if tiling.parts == 1 else 1)
     whole = whole and (tiling.parts == 1 or tiling.per_part >= shape.ahead)
-    policy = tail.resolved(whole, shape.staging)
+    policy = tail.resolved(whole, shape.staging, n % VECTOR == 0)
     spec = _spec(m, n, k, a, b, d, c, batches, policy, tiling, l2_prefetch)
     arguments: dict[str, int] = {"m": m, "n": n, "k": k}
     extents = {"a": (m, k), "b": (k, n), "d": (m, n), "c": (m, n)}
