@@ -23,6 +23,11 @@ from ptx.geometry import PORTABLE_CLUSTER, Geometry, Limits, Packed
 if TYPE_CHECKING:
     from ptx.tensormap import TensorMap
 
+ELSEWHERE = frozenset({201, 400, 709})
+"""What a launch gives where another context, none or a destroyed one is current, and has launched
+nothing then. With a stream of the kernel's own context it launches there too. On an H200 a kernel of
+one context under another, on streams of every kind, did the one or the other."""
+
 LOG_BYTES = 1 << 16
 """Room for each of the two logs of the driver's compiler."""
 
@@ -387,13 +392,15 @@ class Function:
             # The driver reads through the address: what is packed lives as long as this function.
             if api.dead:
                 raise LaunchError(api.dead)
-            failed, current = get_current()
             try:
-                if not failed and int(current) == value:
-                    result = run()
-                else:
-                    with context.current():
-                        result = run()
+                result = run()
+                if not result[0]:
+                    return
+                if int(result[0]) in ELSEWHERE:
+                    failed, current = get_current()
+                    if failed or int(current) != value:
+                        with context.current():
+                            result = run()
             except ValueError as error:
                 raise api.unknown(error, site) from error
             if result[0]:

@@ -12,6 +12,7 @@ of the kind that came in. Views, flips, broadcast axes and rows with gaps are ta
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 import ptx
 from ptx.arrays import dtype_of
 from ptxgemm.arrays import Layout, contiguous
-from ptxgemm.calls import Call, bound, known, manner, multiply, run, signature
+from ptxgemm.calls import Call, bound, known, manner, multiply, repeated, run, signature
 from ptxgemm.frameworks import family_of
 from ptxgemm.kernels import simt
 from ptxgemm.loading import loaded
@@ -144,6 +145,7 @@ class Plan:
             launcher = bound(self.device, self.problem, asked.terms())
             self.kernel = launcher.kernel
         self._seen: Any = None
+        self._again: Callable[[Any, Any, Any], bool] | None = None
         self._call: Call | None = None
 
     def __repr__(self) -> str:
@@ -156,12 +158,17 @@ class Plan:
         self, a: Any, b: Any, out: Any = None, c: Any = None, *, stream: Any = None
     ) -> Any:
         """The product, in `out` or new. Raises ValueError for arrays of another product."""
+        again = self._again
+        if again is not None and c is None and stream is None and again(a, b, out):
+            return out
         if self._call is not None and signature(a, b, c, out, None) == self._seen:
             return run(self._call, a, b, c, out, stream)
         self._admit(a, b)
         result = multiply(a, b, c, out, self.manner, stream)
         self._call = known(a, b, c, out, self.manner)
         self._seen = signature(a, b, c, out, None)
+        if self._call is not None and c is None and out is not None:
+            self._again = repeated(self._call, a, b, out)
         return result
 
     def _admit(self, a: Any, b: Any) -> None:

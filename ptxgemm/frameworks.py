@@ -75,6 +75,17 @@ SIGNATURES: dict[type, Callable[[Any], Hashable]] = {}
 """Of the quick ones."""
 
 
+def alike(array: Any) -> Callable[[Any], bool]:
+    """What tells arrays of the type and the signature of `array`, of a quick family, at the least
+    cost; it may deny others that a product takes just so.
+    """
+    kind, family = type(array), FAMILIES[type(array)]
+    if isinstance(family, Torch):
+        return family.alike(array)
+    look, known = family.signature, family.signature(array)
+    return lambda other: type(other) is kind and look(other) == known
+
+
 def _family(name: str, array: Any) -> Family:
     if isinstance(array, Array):
         return _OWN
@@ -210,6 +221,24 @@ class Torch:
                 "call them under torch.no_grad()"
             )
         return found, array.stride(), array.is_neg()
+
+    def alike(self, array: Any) -> Callable[[Any], bool]:
+        """:func:`alike` of a tensor; only such as need no gradient are told."""
+        kind, shape, strides = type(array), array.shape, array.stride()
+        dtype, device = array.dtype, array.device
+
+        def same(other: Any) -> bool:
+            return (
+                type(other) is kind
+                and other.shape == shape
+                and other.stride() == strides
+                and other.dtype is dtype
+                and other.device == device
+                and not other.requires_grad
+                and not other.is_neg()
+            )
+
+        return same
 
     def describe(self, name: str, array: Any, stream: int | None) -> Operand:
         if array.layout is not self.torch.strided:

@@ -241,12 +241,12 @@ def test_a_launch_reads_the_parameters_as_they_stand_then(fake: FakeDriver) -> N
     assert fake.launches[0]["block"] == (64, 1, 1)
 
 
-def test_a_repeated_launch_makes_two_calls_of_the_driver(fake: FakeDriver) -> None:
+def test_a_repeated_launch_makes_one_call_of_the_driver(fake: FakeDriver) -> None:
     launch = bound(gpu.context(0).load(gpu.terminated(PTX)))
     launch()
     fake.calls.clear()
     launch()
-    assert [call[0] for call in fake.calls] == ["cuCtxGetCurrent", "cuLaunchKernel"]
+    assert [call[0] for call in fake.calls] == ["cuLaunchKernel"]
 
 
 def test_shared_memory_is_asked_for_by_the_sum(fake: FakeDriver) -> None:
@@ -294,6 +294,36 @@ def test_each_thread_and_context_gets_the_right_one(fake: FakeDriver) -> None:
     thread.join()
     contexts = [one["context"] for one in fake.launches]
     assert contexts == [0xC000, 0xC001, 0xC000, 0xC001, 0xC001]
+
+
+def test_a_launch_that_fails_in_its_own_context_is_not_repeated(fake: FakeDriver) -> None:
+    """An unknown stream gives the code of another context too."""
+    module = gpu.context(0).load(gpu.terminated(PTX))
+    launch = bound(module, stream=4711)
+    gpu.context(0).synchronize()
+    fake.calls.clear()
+    with pytest.raises(driver.DriverError, match=r"launch of k.*\(400\)"):
+        launch()
+    assert [call[0] for call in fake.calls].count("cuLaunchKernel") == 1
+
+
+@pytest.mark.parametrize("code", [201, 400, 709])
+def test_a_launch_under_another_context_is_made_again_in_its_own(
+    fake: FakeDriver, code: int
+) -> None:
+    """Whatever of the codes it fails with; an error of the second try is the caller's."""
+    module = gpu.context(0).load(gpu.terminated(PTX))
+    launch = bound(module)
+    fake.cuCtxSetCurrent(fake_driver.CUcontext(0xF00D))
+    fake.failures["cuLaunchKernel"] = [code]
+    launch()
+    assert [one["context"] for one in fake.launches] == [0xC000]
+    assert int(fake.cuCtxGetCurrent()[1]) == 0xF00D
+    fake.failures["cuLaunchKernel"] = [code, 1]
+    with pytest.raises(driver.DriverError, match=r"launch of k.*\(1\)"):
+        launch()
+    assert int(fake.cuCtxGetCurrent()[1]) == 0xF00D
+    assert len(fake.launches) == 1
 
 
 def test_another_librarys_current_context_is_put_back(fake: FakeDriver) -> None:

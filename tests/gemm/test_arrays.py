@@ -294,6 +294,46 @@ def test_a_plan_for_torch(fake: FakeDriver) -> None:
     assert len(fake.launches) == 3
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "error", "text"),
+    [
+        ("a", {"requires_grad": True}, TypeError, "requires a gradient"),
+        ("b", {"negated": True}, TypeError, "b has its negative bit set"),
+        ("a", {"shape": (4, 4)}, ValueError, "K is 4 in a, 3 in b"),
+        ("b", {"dtype": "torch.float64"}, TypeError, "b has dtype float64 and a has float32"),
+        ("out", {"shape": (5, 5)}, ValueError, "out is 5x5; the product is 4x5"),
+        ("out", {"_pointer": 0x10004}, ValueError, "out shares memory with a"),
+    ],
+)
+@pytest.mark.usefixtures("torch")
+def test_a_repeated_plan_looks_at_its_tensors_again(
+    fake: FakeDriver, name: str, change: dict[str, Any], error: type[Exception], text: str
+) -> None:
+    """The very objects that it has run on, changed meanwhile."""
+    given = {"a": Tensor((4, 3)), "b": Tensor((3, 5), 0x20000), "out": Tensor((4, 5), 0x30000)}
+    plan = ptxgemm.plan(4, 5, 3, device="cuda:0")
+    for _ in range(3):
+        plan(**given)
+    vars(given[name]).update(change)
+    with pytest.raises(error, match=text):
+        plan(**given)
+    assert len(fake.launches) == 3
+
+
+def test_a_repeated_plan_follows_the_current_stream(fake: FakeDriver, torch: Any) -> None:
+    current = [7]
+    torch._C._cuda_getCurrentRawStream = lambda gpu: current[0]
+    fake.streams |= {5, 7}
+    a, b, out = Tensor((4, 3)), Tensor((3, 5), 0x20000), Tensor((4, 5), 0x30000)
+    plan = ptxgemm.plan(4, 5, 3, device="cuda:0")
+    for stream in (7, 7, 5, 5, 7):
+        current[0] = stream
+        plan(a, b, out)
+    plan(a, b, out, stream=5)
+    assert plan(a, b) is not out
+    assert [one["stream"] for one in fake.launches] == [7, 7, 5, 5, 7, 5, 7]
+
+
 def test_a_gradient_would_be_lost(fake: FakeDriver, torch: Any) -> None:
     a, b = Tensor((4, 3)), Tensor((3, 5), 0x20000)
     ptxgemm.matmul(a, b)
