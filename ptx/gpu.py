@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from ptx.tensormap import TensorMap
 
 ELSEWHERE = frozenset({201, 400, 709})
-"""What a launch gives where another context, none or a destroyed one is current, and has launched
-nothing then. With a stream of the kernel's own context it launches there too. On an H200 a kernel of
-one context under another, on streams of every kind, did the one or the other."""
+"""What a launch gives, having launched nothing, where another context or none is current: 201 and
+400 on an H200, and by its description 709, of a context that was destroyed. With a stream of the
+kernel's own context an H200 launches there too; it never launched into the wrong one.
+"""
 
 LOG_BYTES = 1 << 16
 """Room for each of the two logs of the driver's compiler."""
