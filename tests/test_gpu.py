@@ -299,6 +299,28 @@ def test_a_thread_without_a_context(card: Device) -> None:
 
 
 @pytest.mark.gpu
+def test_a_launch_under_another_context_runs_in_its_own(card: Device) -> None:
+    """On streams of every kind: the legacy one, also by its name, a thread's own, and one of ours.
+    The other context stays current.
+    """
+    cuda: Any = driver.api().cuda
+    x, y = card.array(np.ones(32, "f4")), card.array(np.zeros(32, "f4"))
+    kernel, stream = card.load(axpy())["axpy"], card.stream()
+    try:
+        failed, other = cuda.cuCtxCreate(None, 0, 0)
+    except TypeError:  # before CUDA 13
+        failed, other = cuda.cuCtxCreate(0, 0)
+    assert not failed
+    try:
+        for number, where in enumerate((None, 1, 2, stream), 1):
+            kernel.launch(1, 32, [32, 1.0, x, y], stream=where)
+            assert int(cuda.cuCtxGetCurrent()[1]) == int(other)
+            np.testing.assert_array_equal(y.numpy(), np.full(32, number))
+    finally:
+        cuda.cuCtxDestroy(other)
+
+
+@pytest.mark.gpu
 def test_streams_and_events(card: Device) -> None:
     first, second = card.stream(), card.stream()
     start, end = card.event(), card.event()
