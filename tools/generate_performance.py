@@ -256,11 +256,16 @@ def summary() -> str:
         "small": "bf16 and f16, 1 to 128 rows of large layers (wgmma)",
         "tf32": "tf32, squares of 2048 to 8192 and 4095x4097x1023 (wgmma)",
         "fp8": "8-bit floats, squares of 2048 to 8192 (wgmma)",
+        "fp8 promoted": "8-bit floats promoted to float32 sums every 128 of K (wgmma)",
         "int8": "8-bit integers, squares of 2048 to 8192 (wgmma)",
     }
     products = latest(rows("hopper"), "group", "case", "type")
     for group, title in titles.items():
-        ratios = [r["us"]["torch"] / r["us"]["ptxgemm"] for r in products if r["group"] == group]
+        ratios = [
+            row["us"]["torch"] / row["us"]["ptxgemm"]
+            for row in products
+            if row["group"] + " promoted" * row["type"].endswith("promoted") == group
+        ]
         if ratios:
             lines.append(ratio_line(title, ratios))
     singles = [r for r in latest(rows("tails"), "policy", "m", "n", "k") if r["policy"] == "auto"]
