@@ -227,12 +227,11 @@ def test_the_driver_agrees_on_the_signature(card: Device) -> None:
 
 @pytest.mark.gpu
 def test_freed_memory_is_free(card: Device) -> None:
+    """More than the card has, a quarter of it at a time; other processes may use the rest."""
     backend: Any = card.backend
-    before = backend.call("cuMemGetInfo")[0]
-    x = card.empty(1 << 30, "u1")
-    assert backend.call("cuMemGetInfo")[0] <= before - (1 << 30)
-    del x
-    assert backend.call("cuMemGetInfo")[0] >= before - (1 << 21)
+    quarter = backend.call("cuMemGetInfo")[0] // 4
+    for _ in range(8):
+        card.empty(quarter, "u1")
     with pytest.raises(driver.DriverError, match="bytes; .* are free"):
         card.empty(1 << 45, "u1")
 

@@ -327,10 +327,10 @@ def test_a_card_reduces_edges_alike(operation: str, element: str) -> None:
     store = f"cp.reduce.async.bulk.tensor.{{dim}}d.global.shared::cta.{operation}.tile.bulk_group"
     found = []
     for device in (EMULATOR, ptx.device("cuda:0")):
-        target = device.array(before)
+        source, target = device.array(held), device.array(before)
         maps = [
             TensorMap(array.pointer, (16, 64), (16 * held.itemsize,), (16, 64), element)
-            for array in (device.array(held), target)
+            for array in (source, target)
         ]
         tensor(device, (maps[0], maps[1]), ("tile", store), [0, 0], [], 1024)
         found.append(target.numpy())
