@@ -11,7 +11,7 @@ import ptx
 from ptx.devices import Device
 from ptxgemm.arrays import HOST, Layout, Operand, contiguous, share_memory
 from ptxgemm.elements import RULES
-from ptxgemm.frameworks import SIGNATURES, Family, alike, family_of
+from ptxgemm.frameworks import SIGNATURES, Kept, Placed, alike, family_of
 from ptxgemm.launching import Go, Launcher, notice
 from ptxgemm.problem import Problem, describe
 from ptxgemm.select import CANDIDATES, Terms
@@ -64,14 +64,16 @@ class Call:
     manner: Manner
     where: Device
     ordinal: int
-    family: Family
+    family: Placed
     """Of the result."""
-    others: tuple[Family, ...]
+    others: tuple[Placed, ...]
     """Further libraries among the operands, each with a current stream of its own."""
     layouts: tuple[Layout, Layout, Layout | None, Layout]
     """Of A, B, C where it is read, and D."""
     pointers: tuple[Callable[[Any], int], ...]
-    """What reads the addresses of A, B, C and D from arrays of quick families."""
+    """What reads the addresses of A, B, C and D from arrays; empty where some are looked at in each
+    call, which is not kept then.
+    """
 
     def __post_init__(self) -> None:
         self.bounds = tuple(
@@ -327,7 +329,8 @@ def prepared(given: dict[str, Operand], manner: Manner, label: str) -> Call:
     problem = problem_of(found, manner)
     dense = Layout(problem.shape, contiguous(problem.shape), problem.out, label)
     family = given["out" if "out" in given else "a"].family
-    readers = (given[name].family if name in given else family for name in ("a", "b", "c"))
+    readers = [given[name].family if name in given else family for name in ("a", "b", "c", "out")]
+    kept = all(isinstance(reader, Kept) for reader in readers)
     return Call(
         problem,
         manner,
@@ -336,7 +339,7 @@ def prepared(given: dict[str, Operand], manner: Manner, label: str) -> Call:
         family,
         tuple({operand.family for operand in given.values()} - {family}),
         (found["a"], found["b"], found["c"] if manner.beta else None, found.get("out", dense)),
-        tuple(reader.pointer for reader in (*readers, family)),
+        tuple(reader.pointer for reader in readers) if kept else (),
     )
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Hashable
 from functools import cache
 from operator import attrgetter, methodcaller
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import ml_dtypes
 import numpy as np
@@ -29,20 +29,19 @@ LEGACY = 0
 class Family(Protocol):
     """One library's arrays."""
 
-    quick: bool
-    """Whether :meth:`signature` and :meth:`pointer` cost less than a description."""
-
     def describe(self, name: str, array: Any, stream: int | None) -> Operand:
         """Raises TypeError for an array that no product takes. `stream` is where it will be used,
         None for wherever the library works now.
         """
         ...
 
-    def signature(self, array: Any) -> Hashable:
-        """All that a description depends on, the address left out."""
+    def returned(self, result: Any) -> Any:
+        """What the caller gets for a result: of :meth:`Placed.empty`, or on the host of numpy."""
         ...
 
-    def pointer(self, array: Any) -> int: ...
+
+class Placed(Family, Protocol):
+    """Arrays that may lie in a device's memory."""
 
     def stream(self, ordinal: int) -> int:
         """The stream that the library works on now, by the driver's handle."""
@@ -50,13 +49,22 @@ class Family(Protocol):
 
     def empty(self, shape: tuple[int, ...], like: Any, layout: Layout, stream: int) -> Any:
         """A new array of the kind and device of `like` and of the dtype of `layout`, to be written
-        on `stream`; for arrays in a device's memory.
+        on `stream`.
         """
         ...
 
-    def returned(self, result: Any) -> Any:
-        """What the caller gets for a result: of :meth:`empty`, or on the host of numpy."""
+
+@runtime_checkable
+class Kept(Placed, Protocol):
+    """Arrays of which a signature and an address cost less than a description: what was found out
+    for a call is kept for further ones.
+    """
+
+    def signature(self, array: Any) -> Hashable:
+        """All that a description depends on, the address left out."""
         ...
+
+    def pointer(self, array: Any) -> int: ...
 
 
 def family_of(name: str, array: Any) -> Family:
@@ -64,7 +72,7 @@ def family_of(name: str, array: Any) -> Family:
     found = FAMILIES.get(type(array))
     if found is None:
         found = FAMILIES[type(array)] = _family(name, array)
-        if found.quick:
+        if isinstance(found, Kept):
             SIGNATURES[type(array)] = found.signature
     return found
 
@@ -72,16 +80,17 @@ def family_of(name: str, array: Any) -> Family:
 FAMILIES: dict[type, Family] = {}
 """By type of array, as far as they were met; the types of one library share one object."""
 SIGNATURES: dict[type, Callable[[Any], Hashable]] = {}
-"""Of the quick ones."""
+"""Of those whose calls are kept."""
 
 
 def alike(array: Any) -> Callable[[Any], bool]:
-    """What tells arrays of the type and the signature of `array`, of a quick family, at the least
-    cost; it may deny others that a product takes just so.
+    """What tells arrays of the type and the signature of `array`, whose calls are kept, at the
+    least cost; it may deny others that a product takes just so.
     """
     kind, family = type(array), FAMILIES[type(array)]
     if isinstance(family, Torch):
         return family.alike(array)
+    assert isinstance(family, Kept)
     look, known = family.signature, family.signature(array)
     return lambda other: type(other) is kind and look(other) == known
 
@@ -145,22 +154,8 @@ def on_host(name: str, array: Any, family: Family, holds: Any = None) -> Operand
 class Numpy:
     """numpy, and the CPU's arrays of whatever else numpy reads."""
 
-    quick = False
-
     def describe(self, name: str, array: Any, stream: int | None) -> Operand:
         return on_host(name, array, self)
-
-    def signature(self, array: Any) -> Hashable:
-        return None
-
-    def pointer(self, array: Any) -> int:
-        return int(array.ctypes.data)
-
-    def stream(self, ordinal: int) -> int:
-        return LEGACY
-
-    def empty(self, shape: tuple[int, ...], like: Any, layout: Layout, stream: int) -> Any:
-        raise NotImplementedError("asked only for arrays in a device's memory")
 
     def returned(self, result: Any) -> Any:
         return result[()]  # a scalar where there is no dimension, as numpy.matmul gives
@@ -171,8 +166,6 @@ class Numpy:
 
 class Own:
     """``ptx.Array``, of a GPU or of the emulator."""
-
-    quick = True
 
     def describe(self, name: str, array: Any, stream: int | None) -> Operand:
         layout = Layout(array.shape, contiguous(array.shape), array.dtype.name, str(array.device))
@@ -199,8 +192,6 @@ class Own:
 
 class Torch:
     """torch's tensors on the CPU and on CUDA."""
-
-    quick = True
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -284,7 +275,7 @@ class Torch:
 
 
 class CuPy:
-    quick = True
+    """CuPy's arrays."""
 
     def __init__(self, cupy: Any) -> None:
         self.cupy = cupy
@@ -318,8 +309,6 @@ class CuPy:
 class Jax:
     """JAX, whose arrays nobody may write: results are made of arrays of ours."""
 
-    quick = False
-
     def __init__(self, jax: Any) -> None:
         self.jax = jax
 
@@ -332,12 +321,6 @@ class Jax:
         layout = found.layout
         frozen = Layout(layout.shape, layout.strides, layout.dtype, layout.device, writable=False)
         return Operand(name, array, found.pointer, frozen, self, holds=found.holds)
-
-    def signature(self, array: Any) -> Hashable:
-        return None
-
-    def pointer(self, array: Any) -> int:
-        raise NotImplementedError("asked only of arrays with a signature, whose calls are kept")
 
     def stream(self, ordinal: int) -> int:
         return LEGACY
@@ -359,8 +342,6 @@ class Jax:
 class Foreign:
     """Whatever speaks a protocol; the one for GPUs is asked for first."""
 
-    quick = False
-
     def describe(self, name: str, array: Any, stream: int | None) -> Operand:
         interface = getattr(array, "__cuda_array_interface__", None)
         if interface is not None:
@@ -377,12 +358,6 @@ class Foreign:
             if not hasattr(array, "__array_interface__"):
                 return on_host(name, np.from_dlpack(array), self, holds=array)
         return on_host(name, array, self, holds=array)
-
-    def signature(self, array: Any) -> Hashable:
-        return None
-
-    def pointer(self, array: Any) -> int:
-        raise NotImplementedError("asked only of arrays with a signature, whose calls are kept")
 
     def stream(self, ordinal: int) -> int:
         return LEGACY
