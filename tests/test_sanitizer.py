@@ -321,6 +321,28 @@ def test_a_run_is_recorded_and_becomes_a_table(
     assert page.endswith((ROOT / "docs" / "faults.md").read_text(encoding="utf-8")[-100:])
 
 
+def test_the_page_names_false_alarms_and_what_did_not_run(tmp_path: Path) -> None:
+    def row(tool: str, *verdicts: tuple[str, str, str]) -> str:
+        known = [
+            {"kernel": kernel, "version": version, "verdict": verdict, "kind": "race"}
+            for kernel, version, verdict in verdicts
+        ]
+        where = {"machine": "none", "date": "2026-01-01", "commit": "0", "corpus": "planted"}
+        return json.dumps({**where, "tool": tool, "verdicts": known}) + "\n"
+
+    path = tmp_path / "sanitizer.jsonl"
+    path.write_text(
+        row("memcheck", ("a", "broken", "clean"), ("a", "mended", "clean"))
+        + row("racecheck", ("a", "broken", "found"), ("a", "mended", "found"))
+        + row("racecheck", ("b", "broken", "found"), ("b", "mended", "clean"))
+    )
+    page = generator().page((ROOT / "docs" / "faults.md").read_text(encoding="utf-8"), path)
+    assert "- False alarms of racecheck: the twins of `a`.\n" in page
+    assert "- synccheck has no recorded run.\n" in page
+    assert "memcheck has no" not in page and "alarms of memcheck" not in page
+    assert "| b | race | not run | found |" in page
+
+
 def test_without_a_record_the_page_says_so(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
     assert "has not been made yet" in generator().page(text, tmp_path / "none.jsonl")

@@ -28,8 +28,9 @@ NOT_MADE = (
 ABOUT = """\
 Broken kernels that may wait for ever are not sent to a card. *Not built* are those that the
 assembler refuses, because ptxas would mend them; *error* is what no tool names and the driver
-reports of a kernel; the line counts where the author marked it. Each tool is made for faults of
-some kinds, and what is none of its matter is clean under it.
+reports of a kernel; *time is up* where the process did not end by itself; *not run* are kernels
+that came after the tool's last run; the line counts where the author marked it. Each tool is made
+for faults of some kinds, and what is none of its matter is clean under it.
 """
 PRODUCTS = """\
 ### The shipped kernels
@@ -88,7 +89,7 @@ def table(head: list[str], body: Iterable[list[str]]) -> str:
 def cell(verdict: Verdict | None) -> str:
     """In a word; ``found`` with its line where that is known."""
     if verdict is None:
-        return ""
+        return "not run"
     if verdict["verdict"] == "found" and "line" in verdict:
         return "found, line" if verdict["line"] else "found, other line"
     return str(verdict["verdict"])
@@ -110,6 +111,21 @@ def counts(results: Results) -> str:
     return table(head, body)
 
 
+def alarms(results: Results) -> str:
+    """Which mended kernels a tool tells of, and which tools have told nothing yet."""
+    lines = []
+    for tool in results.tools:
+        names = [
+            f"`{kernel}`"
+            for (kernel, version, by), one in sorted(results.verdicts.items())
+            if (version, by) == ("mended", tool) and one["verdict"] == "found"
+        ]
+        if names:
+            lines.append(f"- False alarms of {tool}: the twins of {', '.join(names)}.\n")
+    lines += [f"- {tool} has no recorded run.\n" for tool in TOOLS if tool not in results.tools]
+    return "\n" + "".join(lines) if lines else ""
+
+
 def runs(results: Results) -> str:
     return "; ".join(dict.fromkeys(results.runs.values())) + ".\n"
 
@@ -120,8 +136,8 @@ def comparison(results: Results) -> str:
         [name, kind, *(cell(results.verdicts.get((name, "broken", tool))) for tool in tools)]
         for name, kind in results.kernels.items()
     ]
-    head = ["kernel", "fault", *tools]
-    return f"{runs(results)}{ABOUT}\n{counts(results)}\n{table(head, body)}"
+    numbers = f"{counts(results)}{alarms(results)}"
+    return f"{runs(results)}{ABOUT}\n{numbers}\n{table(['kernel', 'fault', *tools], body)}"
 
 
 def products(results: Results) -> str:
