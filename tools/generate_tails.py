@@ -25,17 +25,41 @@ Written by `tools/generate_tails.py` from `benchmarks/results/tails.jsonl`; `mak
 measures again. The last iteration of a tiled product runs over the end of K, and the last tiles
 over the ends of M and N. A policy ([`ptxgemm.Tail`](../ptxgemm/tail.py)) says what happens there.
 All policies add in the same order and, as long as K is not split, give the same bits.
+
+## The policies
+
+A policy's name below is its edge and its schedule; where the edge is exact, edge and prefetch.
+
+- The edge is what a thread does about an element outside. exact: nothing, the shape has to be of
+  whole tiles. predicated: a guard on the load. branch: an `if` around it. zfill: `cp.async` reads
+  fewer bytes and writes zeros. clamped: rows of A and columns of B outside are loaded from the last
+  one, and what is computed of them is never stored. clamped-lines: the same of an operand that
+  lies along K; the loads of one that lies along M or N are guarded.
+- The schedule is where the step of K goes that is not whole. ragged-first: before the main loop.
+  peeled-last: after it. guarded: into it, with every load guarded.
+- The prefetch is how the last steps keep from fetching one that there is not. branch: an `if`.
+  predicated: a guard. peeled: the loop ends early, and the last steps stand after it. clamped: the
+  last step is fetched again.
+
+Policies with async in their names fetch by `cp.async`, the others through registers. Each but auto
+has one tile at all sizes, that of [the last table](#the-main-loop-by-policy-sm_90), which leaves
+SMs idle where there are few tiles. auto is `tail="auto"`, with the tile that the library
+chooses, and K in parts where tiles are few or the last ones do not fill the SMs.
 """
 
 
 def latest() -> list[Row]:
-    """The rows of the newest run, by size and policy; none before the first run is recorded."""
+    """The newest row for each size and policy, in the order of their runs; none before the first
+    run is recorded.
+    """
     found: dict[tuple[Any, ...], Row] = {}
     if not RESULTS.exists():
         return []
     for line in RESULTS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        found[row["m"], row["n"], row["k"], row["policy"]] = row
+        key = row["m"], row["n"], row["k"], row["policy"]
+        found.pop(key, None)
+        found[key] = row
     return list(found.values())
 
 
@@ -117,8 +141,9 @@ differ little. Guards for M and N as well ({edges}) cost {100 * over[edges]:+.1f
 that takes any shape ({best}) {100 * over[best]:+.1f}%. So: take the ragged K step first, which
 frees the loop of every bound; clamp what lies along K instead of guarding it, since what is
 computed of it is never stored; with `cp.async` let the source size fill with zeros; and
-leave the choice to `tail="auto"`, which does this, and emits no guard at all where the shape is
-exact.
+leave the choice to `tail="auto"`. It emits no guard at all where the shape is exact; else it takes
+zfill with `cp.async`, without it clamped where rows of the result take vector stores and
+clamped-lines where they do not.
 """
 
 
