@@ -1,4 +1,4 @@
-"""How fast kernels are written: 40,000 instructions, the seed's SGEMM; PTX parsed; ptx imported.
+"""How fast kernels are written: 40,000 instructions, an SGEMM; PTX parsed; ptx imported.
 
     python -m benchmarks.emission [--record]
 

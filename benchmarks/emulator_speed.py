@@ -1,4 +1,4 @@
-"""How fast the emulator is: the seed's SGEMM with all checks, its peers, a step by lanes.
+"""How fast the emulator is: an SGEMM with all checks, its peers, a step by lanes.
 
     python -m benchmarks.emulator_speed [--size 256 --size 512] [--no-peers] [--record]
 
@@ -35,7 +35,7 @@ PEERS = {"triton": (256, 512), "numba": (32, 64)}
 
 
 def sgemm(size: int) -> dict[str, Any]:
-    """One product of the seed's shape, checked."""
+    """One product by tiles of :data:`ptxgemm.SEED`, checked."""
     rng = np.random.default_rng(size)
     a, b = (rng.standard_normal((size, size)).astype(np.float32) for _ in range(2))
     device = ptx.device("emulator")

@@ -1,4 +1,4 @@
-"""SGEMM in its three forms beside torch (cuBLAS, IEEE float32), on a GPU.
+"""SGEMM of whole tiles, by the form of its prefetch, beside torch (cuBLAS, IEEE float32), on a GPU.
 
     python -m benchmarks.sgemm [--sizes 512 4096 ...] [--record]
 

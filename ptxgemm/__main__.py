@@ -45,8 +45,10 @@ def parser() -> argparse.ArgumentParser:
     emit.set_defaults(run=run_emit)
 
     tuning = commands.add_parser(
-        "tune", help="measure on a Hopper GPU which tiles are fastest, and keep that"
-    )
+        "tune", help="measure on a Hopper GPU which tiles are fastest, and keep that",
+        description="Measure on a Hopper GPU which tiles are fastest for each product, and keep "
+        "that in the user's cache directory, for matmul, gemm and plan on this card and driver.",
+    )  # fmt: skip
     tune.arguments(tuning)
     tuning.set_defaults(run=tune.run)
     return top

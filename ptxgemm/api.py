@@ -86,6 +86,10 @@ def gemm(
     The result is of the type of `out`, else of `c`, else as :func:`matmul` has it. `alpha` and
     `beta` are rounded to the type of the sums; for int8 and uint8 they must be integers.
 
+    `tail` is a :class:`ptxgemm.Tail`, for what becomes of the ends of M, N and K, or ``"auto"``.
+    Kernels whose stages tensor copies fill have no such choice: with a policy, products that take
+    them on Hopper run on ``mma.sync`` as on other GPUs.
+
     `stream` is a handle (0 is CUDA's default stream), or a stream of any library; the caller has
     then ordered it after the work that made the operands. None is the stream that the library of
     the result works on now. Products on one stream share their workspace, as they run one after

@@ -216,7 +216,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--layout", type=_some_of("NN", "NT", "TN", "TT"), default=["NT"],
-        help="of A and B, N row-major, T column-major; several with commas (default: NT)",
+        help="of A and B, N row-major, T column-major; several with commas (default: NT, x @ w.T)",
     )  # fmt: skip
     parser.add_argument(
         "--type", type=_some_of("bf16", "f16"), default=["bf16"],
@@ -226,7 +226,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--most", type=int, default=MOST, help=f"choices to measure for each (default: {MOST})"
     )
     parser.add_argument(
-        "--record", action="store_true", help="write the package's table of this card too"
+        "--record",
+        action="store_true",
+        help="also write the choices into ptxgemm/tuned, which is shipped with the package",
     )
 
 

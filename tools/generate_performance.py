@@ -24,9 +24,12 @@ Row = dict[str, Any]
 HEADER = """# Performance
 
 Written by `tools/generate_performance.py` from `benchmarks/results/`; every line there names the
-card, the driver, the date, the commit and the command. "torch" is `torch.matmul`, that is cuBLAS,
-timed in the same run on random data, inputs rotated, outputs poisoned before and checked after.
-A ratio is torch's time over ours: above 1 ours is faster.
+card, the driver, the date, the commit and the command. "torch" is `torch.matmul`, for 8-bit floats
+`torch._scaled_mm` and for 8-bit integers `torch._int_mm`, that is cuBLAS, timed in the same run on
+random data, inputs rotated, outputs poisoned before and checked after. A ratio is torch's time over
+ours: above 1 ours is faster. Layouts are those of A and B: N is row-major, T column-major. "Padded
+by hand" are torch's time and that of copies of A and B to whole multiples, on which cuBLAS is fast.
+What `matmul` takes in float32 on the FP32 pipes is in [tails.md](tails.md), at "auto".
 """
 
 
@@ -141,7 +144,7 @@ def fragments() -> str:
 
 
 def sgemm() -> str:
-    """The seed's SGEMM in its three forms."""
+    """The SGEMM of whole tiles, by what becomes of its last prefetch."""
     found = latest(rows("sgemm"), "kernel", "m", "n", "k")
     if not found:
         return ""
@@ -160,8 +163,13 @@ def sgemm() -> str:
         for size in sizes
     ]
     head = ["M x N x K", "torch TFLOP/s", *(f"{kernel}, ratio" for kernel in kernels)]
-    title = "SGEMM: the last K step's prefetch in three forms"
-    return f"\n## {title}\n\n{table(head, body)}\n" + source(found[-1])
+    about = (
+        "One kernel, `ptxgemm.sgemm`, with tiles of 128 x 128 x 8 at every size: of 512 x 512 it\n"
+        "has 16, for 132 SMs. `matmul` takes other tiles there: [tails.md](tails.md) has its\n"
+        "times, and what the forms are. `L2::128B` has each load fetch 128 bytes into the L2 cache."
+    )
+    title = "SGEMM: the last K step's prefetch, by form"
+    return f"\n## {title}\n\n{about}\n\n{table(head, body)}\n" + source(found[-1])
 
 
 def host() -> str:
@@ -191,7 +199,11 @@ def host() -> str:
             for row in written
         ]
         head = ["kernel", "instructions", "build ms", "check ms", "print ms", "parse MB/s"]
-        text += f"\n## Writing kernels\n\n{table(head, body)}\n" + source(written[-1])
+        about = (
+            "Building checks the operands of each instruction, checking follows data and control\n"
+            "flow. The SGEMM is that of `ptxgemm.SEED`, 128 x 128 x 8."
+        )
+        text += f"\n## Writing kernels\n\n{about}\n\n{table(head, body)}\n" + source(written[-1])
     return text
 
 
@@ -278,7 +290,7 @@ def summary() -> str:
     for title, ratios in (
         ("float32, squares of 512 to 8192 (FFMA)", even),
         ("float32, sizes that are multiples of nothing (FFMA)", odd),
-        ("float64 (mma.sync)", doubles),
+        ("float64, 4096x4096x4096 and 4095x4097x1023 (mma.sync)", doubles),
     ):
         if ratios:
             lines.append(ratio_line(title, ratios))

@@ -1,4 +1,4 @@
-"""What ptxas makes of the three forms, and the PTX that they are."""
+"""What ptxas makes of SGEMM by the forms of its prefetch, and the PTX that they are."""
 
 from __future__ import annotations
 
