@@ -107,6 +107,29 @@ def hopper() -> str:
     return text
 
 
+def narrow() -> str:
+    """What measuring the tiles of products of few rows gains over the model of their cost."""
+    found = latest(rows("narrow"), "case", "type")
+    if not found:
+        return ""
+    body = [
+        [
+            row["case"],
+            row["type"],
+            *(f"{row['us'][by]:.2f}" for by in ("torch", "modelled", "ptxgemm")),
+            f"{row['us']['modelled'] / row['us']['ptxgemm']:.3f}",
+        ]
+        for row in found
+    ]
+    head = ["M x N x K, layouts", "type", "torch us", "model's choice us", "fastest choice us",
+            "gain"]  # fmt: skip
+    about = (
+        "`python -m ptxgemm tune` measures tiles where `matmul` goes by a model of their cost.\n"
+        "Choices that gained more than 1% are in the table that comes with the package."
+    )
+    return f"\n## What tuning gains\n\n{about}\n\n{table(head, body)}\n" + source(found[-1])
+
+
 def fragments() -> str:
     """Products on ``mma.sync`` and ``wmma``, and how often the emulator gives the card's bits."""
     found = rows("fragments")
@@ -207,6 +230,40 @@ def host() -> str:
     return text
 
 
+def reading() -> str:
+    """How fast PTX is read, and on how many mistakes the author's line is named."""
+    text = ""
+    parsed = latest(rows("parse"), "text", "who")
+    if parsed:
+        body = [[row["text"], row["who"], *_parsed(row)] for row in parsed]
+        head = ["text", "parser", "parse MB/s", "check MB/s"]
+        about = (
+            '"compilers" is what nvcc, clang and Triton print; "one kernel" is long, of six kinds of\n'
+            "instructions by lot."
+        )
+        text += f"\n## Reading PTX\n\n{about}\n\n{table(head, body)}\n" + source(parsed[-1])
+    mistakes = rows("mistakes")
+    if mistakes:
+        last = mistakes[-1]
+        text += (
+            "\n## Mistakes\n\n"
+            f"Of {last['mistakes']} mistakes that kernel authors make, half of them made by machine "
+            f"from correct kernels, ptx\nnames the author's line of {last['named']}, with "
+            f"{last['false_alarms']} false alarms on the right versions. Of the "
+            f"{last['pyptx_can_express']} that\ncan be written in pyptx {last['pyptx']}, it names "
+            f"{last['pyptx_named']}. `benchmarks/mistakes.py` says where they come from.\n"
+        )
+        text += source(last)
+    return text
+
+
+def _parsed(row: Row) -> list[str]:
+    if "gives_up_after_s" in row:
+        return ["gives up", "-"]
+    check = f"{row['check_mb_per_s']:.1f}" if "check_mb_per_s" in row else "-"
+    return [f"{row['parse_mb_per_s']:.1f}", check]
+
+
 def emulator() -> str:
     """The emulator beside others on a product, and what an instruction costs it by lanes."""
     found = rows("emulator_speed")
@@ -246,7 +303,7 @@ def emulator() -> str:
 
 
 def page() -> str:
-    return HEADER + hopper() + fragments() + sgemm() + host() + emulator()
+    return HEADER + hopper() + narrow() + fragments() + sgemm() + host() + reading() + emulator()
 
 
 def ratio_line(title: str, ratios: Sequence[float]) -> list[str]:

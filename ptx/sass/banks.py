@@ -4,7 +4,7 @@ The model: the register file has two banks, the even and the odd registers, and 
 register a clock. The reuse cache keeps a register for each operand slot: an instruction whose slot
 is marked ``.reuse`` puts its register there, and later readers of it in that slot cost no read.
 An FFMA takes as many clocks as the reads in its busier bank, at least one; every other instruction
-takes one. On an H200 the share of FFMA in those clocks was within 0.02 of the measured use of the
+takes one. On an H200 the share of FFMA in those clocks was within 0.03 of the measured use of the
 FMA pipe for inner loops of 8x8 and 8x16 accumulators a thread that read shared memory (0.892 of
 0.887, 0.870 of 0.869, 0.791 of 0.812), and 0.08 too high for 12x12. It was compared with no other
 architecture.
