@@ -238,8 +238,8 @@ def reading() -> str:
         body = [[row["text"], row["who"], *_parsed(row)] for row in parsed]
         head = ["text", "parser", "parse MB/s", "check MB/s"]
         about = (
-            '"compilers" is what nvcc, clang and Triton print; "one kernel" is long, of six kinds of\n'
-            "instructions by lot."
+            '"compilers" is what nvcc, clang and Triton print; "one kernel" is long, of six kinds\n'
+            "of instructions by lot."
         )
         text += f"\n## Reading PTX\n\n{about}\n\n{table(head, body)}\n" + source(parsed[-1])
     mistakes = rows("mistakes")
@@ -247,8 +247,8 @@ def reading() -> str:
         last = mistakes[-1]
         text += (
             "\n## Mistakes\n\n"
-            f"Of {last['mistakes']} mistakes that kernel authors make, half of them made by machine "
-            f"from correct kernels, ptx\nnames the author's line of {last['named']}, with "
+            f"Of {last['mistakes']} mistakes that kernel authors make, half of them made by "
+            f"machine from correct kernels, ptx\nnames the author's line of {last['named']}, with "
             f"{last['false_alarms']} false alarms on the right versions. Of the "
             f"{last['pyptx_can_express']} that\ncan be written in pyptx {last['pyptx']}, it names "
             f"{last['pyptx_named']}. `benchmarks/mistakes.py` says where they come from.\n"
