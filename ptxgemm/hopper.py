@@ -10,6 +10,7 @@ from ptx.builder import Kernel
 from ptx.devices import Array, Device, LoadedKernel
 from ptx.tensormap import ALIGNMENT, TensorMap
 from ptxgemm import choices, choose, cut, narrowing
+from ptxgemm.counters import from_zero
 from ptxgemm.kernels import narrow, wgmma
 from ptxgemm.loading import loaded
 from ptxgemm.narrow import Narrow
@@ -331,7 +332,7 @@ def _product(
         items = last.items
         args |= {"whole": last.whole, "parts": last.parts, "per_part": last.per_part}
         args |= before.meeting(last.workspace_bytes(tiling), last.counters(tiling))
-    return loaded(device, kernel, tiling.compiled).prepare(
+    launch = loaded(device, kernel, tiling.compiled).prepare(
         tiling.grid(c.rows, c.columns, device.sm_count, items),
         tiling.threads,
         args,
@@ -339,6 +340,7 @@ def _product(
         stream=before.stream,
         early=not before.launches,
     )
+    return launch if before.counters is None else from_zero(device, before.counters, launch)
 
 
 def _narrow(

@@ -18,6 +18,7 @@ from ptx import driver
 from ptx.devices import Device
 from ptx.errors import LaunchError
 from ptxgemm.arrays import BYTES
+from ptxgemm.counters import from_zero
 from ptxgemm.hopper_calls import Bound
 from ptxgemm.problem import Problem
 from ptxgemm.select import Choice, Terms, load, processor, select
@@ -85,11 +86,14 @@ class Launcher:
 
     def _packed(self, choice: Choice, stream: int) -> Go:
         pointers = dict.fromkeys(choice.pointers, 0)
-        given = choice.arguments | pointers | self._scratch(choice)
+        scratch = self._scratch(choice)
+        given = choice.arguments | pointers | scratch
         arguments = {p.name: given[p.name] for p in self.kernel.parameters}
         launch = self.kernel.prepare(
             choice.grid, choice.block, arguments, shared=choice.shared, stream=stream
         ).at(*choice.pointers)
+        if scratch:
+            launch = from_zero(self.where, scratch["counters"], launch)
         return _picking(launch, tuple(choice.pointers.values()))
 
     def _scratch(self, choice: Choice) -> dict[str, Any]:

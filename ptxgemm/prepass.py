@@ -74,6 +74,8 @@ class Prepasses:
     """Where workspace is taken from; else it is the product's own."""
     launches: list[Callable[[], None]] = field(default_factory=list)
     workspace: list[Array] = field(default_factory=list)
+    counters: Array | None = None
+    """Where the parts of tiles count themselves, if they meet."""
 
     def meeting(self, workspace_bytes: int, counters: int) -> dict[str, int]:
         """For parts of tiles to meet, as arguments of the product itself."""
@@ -85,6 +87,7 @@ class Prepasses:
             workspace = self.rooms(len(self.workspace), shape)
             zeros = self.rooms.zeros(counters)
         self.workspace += workspace, zeros
+        self.counters = zeros
         return {"workspace": workspace.pointer, "counters": zeros.pointer}
 
     def _room(self, rows: int, row_bytes: int) -> tuple[Array, int]:

@@ -171,6 +171,8 @@ class Tiling:
                 raise ValueError(
                     f"{name} is {getattr(self, name)!r}; where B goes by registers it is {value!r}"
                 )
+        if self.stages < 3:
+            raise ValueError(f"stages is {self.stages}; where B goes by registers at least 3")
         if not direct:
             raise ValueError(f"store is {self.store!r}; a B that goes by registers has no staging")
 

@@ -509,6 +509,24 @@ def test_arrays_and_device_must_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---------------------------------------------------------------- the emulator's patience
 
 
+def test_a_product_that_is_interrupted_leaves_the_next_one_right() -> None:
+    """Of 4 tiles in 10 parts each, 32 parts have run when the user interrupts."""
+    a, b = normal(65, 150), normal(150, 65)
+    options: dict[str, Any] = ptx.device("emulator").backend.options  # type: ignore[attr-defined]
+
+    def interrupt(done: int, of: int) -> None:
+        assert (done, of) == (32, 40)
+        raise KeyboardInterrupt
+
+    options["progress"] = interrupt
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ptxgemm.matmul(a, b, **EMULATOR)
+    finally:
+        del options["progress"]
+    assert_right(ptxgemm.matmul(a, b, **EMULATOR), a, b)
+
+
 def test_what_would_take_minutes_is_refused_with_an_estimate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -205,6 +205,13 @@ def test_the_same_bits_in_every_order(device: Any) -> None:
     assert all(np.array_equal(one, results[0]) for one in results)
 
 
+def test_what_a_product_that_ended_half_way_has_counted_does_not_count(device: Any) -> None:
+    whole, rooms = product(device)[0], Rooms(device)
+    rooms.zeros(1).copy_from(np.ones(rooms.zeros(1).shape, np.uint32))
+    assert np.array_equal(product(device, rooms)[0], whole)
+    assert not rooms.zeros(1).numpy().any()
+
+
 @pytest.mark.parametrize(
     ("line", "becomes"),
     [

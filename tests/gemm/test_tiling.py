@@ -77,6 +77,7 @@ def test_what_is_staged_at_once_makes_up_a_tile() -> None:
         ({**REGISTERS, "alternate": False}, "alternate is False; where B goes by registers it is"),
         ({**REGISTERS, "parts": 2}, "parts is 2; where B goes by registers it is 1"),
         ({**REGISTERS, "cluster": 2}, "cluster is 2; where B goes by registers it is 1"),
+        ({**REGISTERS, "stages": 2}, "stages is 2; where B goes by registers at least 3"),
         ({**REGISTERS, "out": "bf16"}, "out is 'bf16'; where B goes by registers it is 'f32'"),
         ({**REGISTERS, "store": "units"}, "store is 'units'; a B that goes by registers has no"),
         ({**REGISTERS, "a_major": "mn"}, 'a_major is "mn"; wgmma takes tf32 along K only'),
