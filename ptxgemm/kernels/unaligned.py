@@ -2,7 +2,8 @@
 
 A line of a tile is copied to shared memory from the start of the unit of 16 bytes that its first
 element is in, so that an element lies in its unit as it does in global memory. What a thread of
-``wgmma`` holds of A (:func:`ptx.layouts.wgmma_a_register`) is read from there and shifted.
+``wgmma`` holds of A (:func:`ptx.layouts.wgmma_a_register`) is read from there and shifted. Along K
+a read of a warp may take two passes, as its lines start in different words of their units.
 """
 
 from __future__ import annotations

@@ -43,6 +43,9 @@ REJECTED = [
     "mov.u32 %r1, %%tid.x;",
     "ld.global.u32 %r1, [%rd1-4];",
     "mov.u32 %r1, 4294967296;",
+    "bfe.u32 %r1, %r2, 260, 4;",  # B03
+    "bfi.b32 %r1, %r2, %r3, 4, 256;",
+    "clz.b64 %rd1, %rd2;",  # B25
     "createpolicy.fractional.L2::evict_last.b64 %rd1, 1.5;",
     "createpolicy.fractional.L2::evict_last.b64 %rd1, 0f00000000;",
 ]

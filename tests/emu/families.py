@@ -49,7 +49,7 @@ def _whole() -> Any:
 
 def _fitted(
     m: int, n: int, k: int, tail: Tail, staging: Staging = "registers", stages: int = 2,
-    parts: int | None = None, beta: bool = False,
+    parts: int | None = None, beta: bool = False, thread: tuple[int, int] = (4, 8),
 ) -> Any:  # fmt: skip
     """Small tiles with a policy of edges, or K in parts."""
     device = ptx.device("emulator")
@@ -64,7 +64,7 @@ def _fitted(
         arrays["d"].free()
         arrays["d"] = device.empty((m, n), f4)
     lie = {"a": fit.Matrix(pitch, 1), "b": fit.Matrix(n, 1), "d": fit.Matrix(n, 1)}
-    shape = Shape(32, 32, 8, 32, 32, 4, 8, stages, staging=staging)
+    shape = Shape(32, 32, 8, 32, 32, *thread, stages, staging=staging)
     if parts is not None:
         shape = Shape(64, 32, 8, 32, 32, 4, 8, stages, staging=staging)
     made = fit.plan(
@@ -197,6 +197,10 @@ _FENCE = (
     "goes through barriers)"
 )
 
+_WARP = (
+    "the barrier of the warp after it orders the same accesses; the fence is there for the "
+    "registers that ptxas chooses"
+)
 _LANES = (
     "it orders what all lanes read before one of them says so; the emulator's lanes meet at the "
     "wgmma.wait_group before it"
@@ -210,7 +214,20 @@ FAMILIES: dict[str, Family] = {
         {r"fence\.acq_rel\.gpu;": _FENCE},
     ),
     "stages": Family("sgemm", lambda: _fitted(32, 64, 56, Tail(), "async", 3)),
-    "zfill": Family("sgemm", _edges(Tail(edge="zfill"), staging="async", stages=4)),
+    "zfill": Family(
+        "sgemm",
+        _edges(Tail(edge="zfill"), staging="async", stages=4),
+        {r"fence\.acq_rel\.cta;": _WARP},
+    ),
+    "gathered": Family(
+        "sgemm",
+        # Of few columns too, so that a step's every row of B ends near the allocation's end.
+        _all(
+            _edges(Tail(), thread=(8, 4)),
+            lambda: _fitted(33, 3, 29, Tail(), thread=(8, 4)),
+        ),
+        {r"fence\.acq_rel\.cta;": _WARP},
+    ),
     "predicated": Family("sgemm", _edges(Tail("predicated", "predicated"), beta=True)),
     "general": Family("general", _all(*(partial(_general, k) for k in (21, 5, 1)))),
     "wgmma": Family("wgmma", lambda: _hopper(264, 72, 200, Tiling(128, 64, stages=2))),

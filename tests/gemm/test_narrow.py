@@ -177,6 +177,23 @@ def test_weights_of_any_pitch_are_multiplied_as_they_lie(
         assert (c.numpy() == a[:, :k].astype("f4") @ weights.astype("f4")).all()
 
 
+@pytest.mark.parametrize(("layout", "ways"), [("NT", 2), ("NN", 1)])
+def test_banks_of_weights_that_are_read_as_they_lie(emulator: Any, layout: str, ways: int) -> None:
+    """Lines along K start in other words of their units, so that neighbours share up to three
+    banks and a read takes two passes; lines along N are read by halves of words, in one.
+    """
+    emulator.backend.options = {"report": True}
+    b_turned = layout == "NT"
+    check(
+        emulator, 3, 71, 67, flips=(False, b_turned, False), tiling=Narrow(64, 8, 2),
+        gap=0 if b_turned else 2, out="f32",
+    )  # fmt: skip
+    kind = "ld.shared.b32" if b_turned else "ld.shared.b16"
+    reads = [row for row in emulator.backend.report.rows if row.opcode == kind]
+    assert len(reads) == 32
+    assert {row.ways for row in reads} == {ways}
+
+
 @pytest.mark.parametrize(("tile_m", "tile_n"), [(128, 256), (256, 128)])
 def test_weights_are_padded_where_units_leave_no_registers_for_sums(
     tile_m: int, tile_n: int

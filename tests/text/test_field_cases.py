@@ -77,6 +77,27 @@ def test_predicates_are_not_compared() -> None:
         k.op("setp.gt.pred", p, q)
 
 
+def test_the_opposite_of_a_comparison_holds_where_there_is_nan() -> None:
+    """B18: the opposite of lt is a negated lt, which is geu, and never ge."""
+    k = ptx.Kernel("k", x="f32", out="global.u32")
+    x, out = k.params()
+    less = k.setp.lt.f32(x, 0.0)
+    found = k.mov.u32(0)
+    with k.when(~less):
+        k.mov.u32(1, out=found)
+    with k.branch(less):
+        k.add.u32(found, 4, out=found)
+    with k.otherwise():
+        k.add.u32(found, 2, out=found)
+    k.st.global_.u32(out, found)
+    k.ret()
+    device = ptx.device("emulator")
+    kernel, word = device.load(ptx.Module(k))["k"], device.array(np.zeros(1, "u4"))
+    for value, wanted in ((-1.0, 4), (0.0, 3), (np.nan, 3)):
+        kernel.launch(1, 1, [value, word])
+        assert word.numpy()[0] == wanted
+
+
 def test_activemask_is_no_member_mask() -> None:
     """B31."""
     body = "activemask.b32 %r1;\nmov.u32 %r2, %laneid;\nshfl.sync.idx.b32 %r3, %r2, 0, 31, %r1;"
