@@ -33,8 +33,9 @@ ROTATED_BYTES = 150e6
 def parser(name: str, doc: str | None) -> argparse.ArgumentParser:
     """The command line of ``python -m benchmarks.NAME``: what each of them takes."""
     made = argparse.ArgumentParser(
-        prog=f"python -m benchmarks.{name}".rstrip("."), description=(doc or "").partition("\n")[0]
-    )
+        prog=f"python -m benchmarks.{name}".rstrip("."), description=doc,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     made.add_argument("--record", action="store_true", help="append to benchmarks/results")
     return made
 

@@ -28,7 +28,8 @@ of four lanes. Written by `tools/generate_fragments.py` from `ptx/layouts.py`;
 Those of `mma`, `mma.sp` and `ldmatrix` are as the manual has them (PTX ISA 9.0, section 9.7.14):
 a chunk of a sparse A is the four neighbours of which two are kept, of tf32 two, of 4 bits eight;
 a cell of its metadata is a chunk's index of four bits. Those of `wmma` are left open by the manual:
-these are what ptxas 13.0 makes for sm_90, and a test on a GPU compares them with the card.
+these are what ptxas 13.0 makes for sm_90, and an H200 loads all of them so
+([performance.md](performance.md#mmasync-and-wmma)).
 """
 SECTIONS: dict[str, list[tuple[Any, ...]]] = {
     "mma.sync, 16 bits (f16, bf16)": [

@@ -72,13 +72,29 @@ def fold() -> None:
         print(f"{kind:32} {folded:6} of {folded + left:6} results")
 
 
+def _stages(text: str) -> list[str]:
+    stages = text.split(",")
+    for stage in stages:
+        if stage not in STAGES:
+            raise argparse.ArgumentTypeError(f"{stage!r} is none of {', '.join(STAGES)}")
+    return stages
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.differential")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.differential", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     parser.add_argument("verb", choices=("assemble", "run", "record", "fold"))
     parser.add_argument("folder", type=Path, nargs="?", help="of cubins, or of answers")
-    parser.add_argument("--device", default="emulator")
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--stages", default=",".join(STAGES))
+    parser.add_argument(
+        "--device", default="emulator", help="where run runs: emulator (default) or cuda:N"
+    )
+    parser.add_argument("--out", type=Path, help="the folder that run writes answers to")
+    parser.add_argument(
+        "--stages", type=_stages, default=list(STAGES),
+        help=f"with commas, of {', '.join(STAGES)} (default: all)",
+    )  # fmt: skip
     parser.add_argument("--optimize", type=int, default=3, help="ptxas's level")
     given = parser.parse_args()
     if given.verb == "fold":
@@ -86,7 +102,9 @@ def main() -> None:
         return
     if given.folder is None:
         parser.error("which folder?")
-    stages = given.stages.split(",")
+    if given.verb == "run" and given.out is None:
+        parser.error("run needs --out, a folder for the answers")
+    stages = given.stages
     if given.verb == "record":
         record(given.folder, stages)
         return
