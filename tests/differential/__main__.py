@@ -1,21 +1,26 @@
-"""``python -m tests.differential``: assemble, run on a device, compare with what was run before.
+"""Programs on the emulator and on a GPU, beside each other to the bit.
 
-assemble FOLDER                     cubins of all programs, for a machine without ptxas
-run FOLDER --device cuda:0 --out DIR
-record DIR --stages video,asynchrony  keep a sample of a card's answers for the tests to replay
-fold                                what ptxas computes of constants, against the emulator
+assemble FOLDER                        cubins of all programs, for a machine without ptxas
+run FOLDER --device cuda:0 --out DIR   a device's answers, by the cubins in FOLDER that there are
+compare DIR                            the emulator beside them; exits with 1 where any differ,
+                                       approximate functions too, or where there are none
+record DIR --stages video,asynchrony   keep a sample of them for the tests to replay
+fold                                   what ptxas computes of constants, against the emulator
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import ptx
 from tests.differential import answers, folding, recorded
+from tests.differential.comparison import differences
 from tests.differential.instances import all_instances, video_instances
 from tests.differential.programs import Images
 from tests.differential.stages import STAGES, failed
@@ -53,6 +58,23 @@ def run(images: Images, name: str, out: Path, stages: list[str]) -> None:
         print(f"{stage}: {count} tasks, {wrong} failed, {seconds:.1f} s", flush=True)
 
 
+def compare(folder: Path, stages: list[str]) -> bool:
+    """Print what differs from the answers in `folder`; whether there are answers, and none does."""
+    emulator, lines, compared = ptx.device("emulator"), 0, 0
+    for stage in stages:
+        theirs, count = answers.read(folder, stage), 0
+        for task in STAGES[stage]():
+            if task.name in theirs:
+                count += 1
+                ours = task.run(emulator, Images())
+                for line in differences(task, ours, theirs[task.name]):
+                    lines += 1
+                    print(f"{stage} {line}", flush=True)
+        compared += count
+        print(f"{stage}: {count} tasks compared", flush=True)
+    return compared > 0 and not lines
+
+
 def record(folder: Path, stages: list[str]) -> None:
     for stage in stages:
         found = answers.read(folder, stage)
@@ -80,12 +102,12 @@ def _stages(text: str) -> list[str]:
     return stages
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.differential", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("verb", choices=("assemble", "run", "record", "fold"))
+    parser.add_argument("verb", choices=("assemble", "run", "compare", "record", "fold"))
     parser.add_argument("folder", type=Path, nargs="?", help="of cubins, or of answers")
     parser.add_argument(
         "--device", default="emulator", help="where run runs: emulator (default) or cuda:N"
@@ -96,10 +118,10 @@ def main() -> None:
         help=f"with commas, of {', '.join(STAGES)} (default: all)",
     )  # fmt: skip
     parser.add_argument("--optimize", type=int, default=3, help="ptxas's level")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     if given.verb == "fold":
         fold()
-        return
+        return 0
     if given.folder is None:
         parser.error("which folder?")
     if given.verb == "run" and given.out is None:
@@ -107,13 +129,16 @@ def main() -> None:
     stages = given.stages
     if given.verb == "record":
         record(given.folder, stages)
-        return
+        return 0
+    if given.verb == "compare":
+        return int(not compare(given.folder, stages))
     images = Images(given.folder, given.optimize)
     if given.verb == "assemble":
         assemble(images, stages)
     else:
         run(images, given.device, given.out, stages)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

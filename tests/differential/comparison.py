@@ -31,8 +31,10 @@ def hexadecimal(values: list[Array], lane: int) -> str:
     return " ".join(f"{int(v[lane]):0{2 * v.dtype.itemsize}x}" for v in values)
 
 
-def compare_batch(batch: Batch, ours: Array, theirs: Array) -> Iterator[Outcome]:
-    """Emulator (`ours`) against card (`theirs`), both the bytes of all results of `batch`."""
+def compare_batch(task: Task, ours: Array, theirs: Array) -> Iterator[Outcome]:
+    """Emulator (`ours`) against card (`theirs`), both the bytes of all results of a batch."""
+    batch = task.of
+    assert isinstance(batch, Batch)
     sources = straight.mixed_columns(batch)
     for (instance, found), (_, wanted) in zip(batch.split(ours), batch.split(theirs), strict=True):
         differ = np.zeros(batch.lanes, np.bool_)
@@ -92,3 +94,20 @@ def compare_words(ours: Array, theirs: Array, width: int = 4) -> tuple[int, int,
     a, b = ours.view(f"u{width}"), theirs.view(f"u{width}")
     differ = a != b
     return len(a), int(differ.sum()), int(np.argmax(differ))
+
+
+def differences(task: Task, ours: Array, theirs: Array) -> Iterator[str]:
+    """Emulator (`ours`) against card (`theirs`), a line for each that differs."""
+    if theirs.dtype.kind == "S":
+        yield f"{task.name}: card {theirs.tobytes().decode()}"
+    elif isinstance(task.of, Batch):
+        digests = theirs.dtype == np.uint64
+        for one in (compare_digests if digests else compare_batch)(task, ours, theirs):
+            if one.mismatches:
+                far = f" by up to {one.ulps:g} ulp" if one.ulps else ""
+                many = f"{one.mismatches} of {one.lanes} differ{far}"
+                yield f"{one.instance.text}: {many} {one.example}".rstrip()
+    else:
+        count, differ, first = compare_words(ours, theirs, 1)
+        if differ:
+            yield f"{task.name}: {differ} of {count} bytes differ, the first at {first}"

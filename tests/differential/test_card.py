@@ -14,7 +14,7 @@ import pytest
 import ptx
 from tests.differential import matrices
 from tests.differential.asynchrony import asynchrony_jobs
-from tests.differential.comparison import compare_batch
+from tests.differential.comparison import differences
 from tests.differential.instances import video_instances
 from tests.differential.jobs import Job
 from tests.differential.programs import Batch, Images, batches, run
@@ -32,11 +32,7 @@ def test_a_stage_on_a_gpu(stage: str) -> None:
     wrong: list[str] = []
     for task in STAGES[stage]():
         ours, theirs = (task.run(device, Images()) for device in (EMULATOR, card))
-        if isinstance(task.of, Batch):
-            found = compare_batch(task.of, ours, theirs)
-            wrong += [f"{o.instance.text} {o.example}" for o in found if o.mismatches]
-        elif not np.array_equal(ours, theirs):
-            wrong.append(f"{task.name}: {np.count_nonzero(ours != theirs)} of {len(ours)} bytes")
+        wrong += differences(task, ours, theirs)
     assert wrong == []
 
 
