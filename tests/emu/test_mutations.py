@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
+from ptx.emu import launch
 from tests.emu.families import FAMILIES
-from tests.emu.mutations import kernel_text, mutations, noticed
+from tests.emu.mutations import kernel_text, mutations, noticed, replaced, right
 
 COUNTS = {
     "simt": 2, "split": 6, "stages": 10, "zfill": 75, "gathered": 65, "predicated": 75,
@@ -23,6 +25,8 @@ EVERY = {
 """Of these each so-and-so-many-th line in a quick sample."""
 WHOLE = ("alternate", "parts", "rows", "promoted")
 """No sample is taken of these, which differ little from ``wgmma``."""
+ORDERED = ("stages", "gathered", "registers", "units", "mma", "wmma", "fed", "turn", "pad")
+"""What no quick test elsewhere runs in more than one order of warps and CTAs."""
 
 
 def check(family: str, every: int = 1) -> int:
@@ -41,6 +45,18 @@ def check(family: str, every: int = 1) -> int:
 
 def test_every_family_is_counted() -> None:
     assert COUNTS.keys() == FAMILIES.keys()
+
+
+@pytest.mark.parametrize("order", ["reverse", pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "family",
+    [pytest.param(one, marks=[pytest.mark.slow] * (one not in ORDERED)) for one in FAMILIES],
+)
+def test_a_kernel_as_it_is_gives_the_same_in_every_order(family: str, order: str | int) -> None:
+    """Of warps and CTAs, and no fault."""
+    with replaced(launch, order=order):
+        found = FAMILIES[family].problem()
+    assert np.array_equal(found, right(family))
 
 
 @pytest.mark.slow
