@@ -38,6 +38,8 @@ UNITS = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24}
 """Half the distance of neighbours, relative."""
 MOST = 24
 """Choices that are measured for a product."""
+LEAST = 2
+"""The same: the model's first one, and one of whole tiles."""
 ROUNDS, LAUNCHES = 9, 30
 ROTATED_BYTES = 150e6
 """Inputs rotate through more than an L2 cache."""
@@ -85,8 +87,11 @@ def tune(
 ) -> list[Measured]:  # fmt: skip
     """Measure a product and keep the fastest choice; all choices, the fastest first.
 
-    Raises PtxError where none gives the right result.
+    Raises PtxError where none gives the right result, and ValueError for a `most` below 2: the
+    first by the model and one of whole tiles are always measured.
     """
+    if most < LEAST:
+        raise ValueError(f"most is {most}; at least {LEAST} choices are measured")
     sets = [_inputs(device, product, seed) for seed in range(_set_count(product))]
     candidates = choices.ranked(device.sm_count, product, product.odd)[:most]
     if not any(isinstance(one, Tiling) for one in candidates):
@@ -223,8 +228,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="bf16 or f16, or both with a comma (default: bf16)",
     )  # fmt: skip
     parser.add_argument(
-        "--most", type=int, default=MOST, help=f"choices to measure for each (default: {MOST})"
-    )
+        "--most", type=_most, default=MOST,
+        help=f"choices to measure for each, {LEAST} or more (default: {MOST})",
+    )  # fmt: skip
     parser.add_argument(
         "--record",
         action="store_true",
@@ -240,6 +246,16 @@ def _sizes(text: str) -> tuple[int, int, int]:
     if min(m, n, k) < 1:
         raise argparse.ArgumentTypeError(f"{text} is no MxNxK, as in 16x14336x4096")
     return m, n, k
+
+
+def _most(text: str) -> int:
+    try:
+        count = int(text)
+    except ValueError:
+        count = 0
+    if count < LEAST:
+        raise argparse.ArgumentTypeError(f"{text} is no count of {LEAST} or more")
+    return count
 
 
 def _some_of(*known: str) -> Callable[[str], list[str]]:

@@ -83,6 +83,18 @@ def test_the_command_without_a_gpu_says_so(capsys: pytest.CaptureFixture[str]) -
     assert "'N' is none of NN, NT, TN, TT" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("most", ["1", "0", "-3", "all"])
+def test_less_than_two_choices_are_not_measured(
+    most: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["tune", "1x2x3", f"--most={most}"])
+    assert f"{most} is no count of 2 or more" in capsys.readouterr().err
+    if most != "all":
+        with pytest.raises(ValueError, match=f"most is {most}; at least 2 choices"):
+            tune.tune(ptx.device("emulator"), SMALL, int(most), lambda where, all: [1.0])
+
+
 @pytest.mark.gpu
 def test_the_command_records(
     hopper_gpu: Any, folders: Path, capsys: pytest.CaptureFixture[str]
