@@ -291,6 +291,6 @@ def _write(
             *((p["beta"], targets[1]) if spec.reads_c else ()),
         )  # fmt: skip
         return
-    if spec.shape.staging == "async" and spec.tail.prefetch in ("predicated", "clamped"):
-        k.cp.async_.wait_group(0)  # for what was fetched past the last step
+    if spec.shape.staging == "async":
+        k.cp.async_.wait_group(0)  # zeros past the last step may be on their way
     gathered.write(k, gathering, sums, edge, bounds, targets[0], p["alpha"], tile, thread)
