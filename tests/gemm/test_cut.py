@@ -20,8 +20,8 @@ from ptxgemm.cut import Cut, cut
 from ptxgemm.hopper import Matrix
 from ptxgemm.prepass import Rooms
 from ptxgemm.tiling import Tiling
+from tests.gemm.emulated import launches
 from tests.gemm.hopper_products import check
-from tests.gemm.test_wgmma import launches
 
 ALTERNATE = Tiling(64, 64, 3, group=2, alternate=True, parts=3)
 COOPERATIVE = Tiling(128, 64, 2, group=1, parts=2)

@@ -16,6 +16,7 @@ from ptxgemm.kernels import fed
 from ptxgemm.loading import loaded
 from ptxgemm.tail import Tail
 from ptxgemm.warp_gemm import DTYPES, FED, Matrix, fed_for, fitted, tensor_maps
+from tests.gemm.emulated import launches
 
 SMALL = {"tile_m": 64, "tile_n": 128}
 """Tiles for the emulator, of the same number of warps."""
@@ -167,13 +168,9 @@ def test_what_cannot_be_fed_is_refused() -> None:
 @pytest.mark.parametrize(("element", "turned"), [("f64", "NN"), ("f64", "TT"), ("f16", "NT")])
 def test_neither_reading_nor_writing_has_bank_conflicts(element: str, turned: str) -> None:
     device = ptx.device("emulator")
-    options = device.backend.options  # type: ignore[attr-defined]
-    options["report"] = True
-    try:
+    with launches(device, report=True) as reports:
         check(device, tiles(element), "f32" if element == "f16" else "f64", (64, 32, 32), turned)
-        report = device.report
-    finally:
-        del options["report"]
+    report = reports[-1]
     reads = [row for row in report.rows if row.shared_requests]
     assert reads and all(row.ways == 1 for row in reads)
     report.assert_no_bank_conflicts()

@@ -14,6 +14,7 @@ from ptxgemm.blocking import NEEDS, OUT_BYTES, Blocking, Copy
 from ptxgemm.packing import Packed, pack_bits, pack_int4
 from ptxgemm.tail import EDGES, PREFETCHES, Tail
 from ptxgemm.warp_gemm import DTYPES, TARGETS, Matrix, blocking_for, copy_of, matmul, plan
+from tests.gemm.emulated import launches
 
 FAMILIES = ("mma", "wmma")
 PLAIN = ("f16", "bf16", "tf32", "f64", "s8", "u8")
@@ -291,13 +292,9 @@ def test_reading_a_tile_has_no_bank_conflicts(
         shape = replace(shape, line_bytes=line_bytes)
     if element == "s8":
         shape = replace(shape, tile_m=128, tile_n=128)
-    options = device.backend.options  # type: ignore[attr-defined]
-    options["report"] = True
-    try:
+    with launches(device, report=True) as reports:
         matmul(turned(a, a_turned), turned(b, b_turned), device=device, blocking=shape)
-        report = device.report
-    finally:
-        del options["report"]
+    report = reports[-1]
     reads = [row for row in report.rows if row.shared_requests]
     assert reads and all(row.ways == 1 for row in reads)
     report.assert_no_bank_conflicts()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +18,7 @@ from ptxgemm.kernels.turn import turn
 from ptxgemm.kernels.wgmma import gemm
 from ptxgemm.prepass import Prepasses
 from ptxgemm.tiling import FLOATS, OUTS, Tiling, by_registers
+from tests.gemm.emulated import launches
 from tests.gemm.hopper_products import LAYOUTS, check
 
 SMALL = Tiling(128, 64, 2)
@@ -34,23 +33,6 @@ TILINGS = {
 @pytest.fixture(scope="module")
 def device() -> Any:
     return ptx.device("emulator")
-
-
-@contextmanager
-def launches(device: Any, **options: Any) -> Iterator[list[Report]]:
-    """With options of the emulator; what each launch counted, if they ask for it."""
-    backend, made = device.backend, []
-    run, before = backend.run, backend.options
-
-    def counted(*arguments: Any, **keywords: Any) -> Any:
-        made.append(run(*arguments, **keywords))
-        return made[-1]
-
-    backend.run, backend.options = counted, options
-    try:
-        yield made
-    finally:
-        backend.run, backend.options = run, before
 
 
 @pytest.mark.parametrize("gap", [0, 1])
