@@ -58,7 +58,7 @@ TURNING_US = 3.0
 """What a transposing copy takes beside its bytes, which go at the memory's rate: tf32 along N at
 2048³, 4096³, 6144³ and 8192³ takes 9, 34, 70 and 112 us longer than along K.
 """
-DEPTH = 64
+DEPTH = LINE_BYTES // 2
 """16-bit elements of a K step."""
 TILES_START_US = 3.0
 """A launch with its first loads and last stores; assumed."""
@@ -252,12 +252,17 @@ def _longest(*us: float, power: int = 12) -> float:
 
 def turning_us(n: int, k: int) -> float:
     """What it takes to transpose a B of n columns and k elements of 16 bits, in microseconds."""
-    return TURNING_US + 2 * 2 * n * k / MEMORY_BYTES_A_US
+    return _copy_us(TURNING_US, n * k)
 
 
 def _padding_us(elements: int) -> float:
-    """A launch that copies so many elements of 16 bits."""
-    return PADDING_US + 4 * elements / MEMORY_BYTES_A_US if elements else 0.0
+    """A launch that pads so many elements of 16 bits; none for none."""
+    return _copy_us(PADDING_US, elements) if elements else 0.0
+
+
+def _copy_us(launch_us: float, elements: int) -> float:
+    """A launch that reads and writes so many elements of 16 bits."""
+    return launch_us + 2 * 2 * elements / MEMORY_BYTES_A_US
 
 
 def ranked(
