@@ -63,7 +63,7 @@ NARROW = (
     Narrow(128, 128, 3, parts=4), Narrow(64, 256, 2, peers=2),
 )  # fmt: skip
 PROMOTED_TILINGS = (
-    Tiling(128, 128, 6), Tiling(128, 64, 8), Tiling(64, 128, 4, alternate=True),
+    Tiling(128, 192), Tiling(128, 128, 6), Tiling(128, 64, 8), Tiling(64, 128, 4, alternate=True),
     Tiling(128, 128, 6, parts=2),
 )  # fmt: skip
 

@@ -17,8 +17,10 @@ SHARED_LIMIT_BYTES = 227 * 1024
 """What a CTA can have on Hopper."""
 BARRIER_BYTES = 1024
 """Set aside for mbarriers: dynamic shared memory starts at the next multiple of an atom."""
-SUMS_LIMIT = 128
-"""Accumulators of a thread: with two consumer warpgroups 232 registers are left to each thread."""
+SUMS_LIMIT, PROMOTED_LIMIT = 128, 192
+"""Accumulators of a thread, and of one that has them twice: with two consumer warpgroups 232
+registers are left to each thread. 192 sums of its own leave too few for odd stores.
+"""
 
 
 @dataclass(frozen=True)
@@ -102,10 +104,11 @@ class Tiling:
         line = max(ROWS, LINE_BYTES // self.out_bytes) if self.store == "tensor" else ROWS
         if self.tile_n % line or not line <= self.tile_n <= 256:
             raise ValueError(f"tile_n is {self.tile_n}; expected a multiple of {line} up to 256")
-        if self.accumulators > SUMS_LIMIT:
+        limit = PROMOTED_LIMIT if self.accumulate == "promoted" else SUMS_LIMIT
+        if self.accumulators > limit:
             raise ValueError(
                 f"{self.rows} x {self.tile_n} sums of a warpgroup take {self.accumulators} "
-                f"registers of each thread; there are {SUMS_LIMIT}"
+                f"registers of each thread; there are {limit}"
             )
         if self.cluster not in (1, 2, 4):
             raise ValueError(f"cluster is {self.cluster}; expected 1, 2 or 4")

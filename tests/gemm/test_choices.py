@@ -112,6 +112,23 @@ def test_what_is_chosen_is_nearly_the_fastest_of_what_was_measured(
     assert sum(regrets.values()) / len(regrets) < 1.01, regrets
 
 
+@pytest.mark.parametrize(
+    ("size", "us"),
+    [
+        (2048, {128: 15.1, 192: 20.6}),
+        (4096, {128: 114.9, 192: 122.6}),
+        (6144, {128: 412.7, 192: 371.7}),
+        (8192, {128: 1013.1, 192: 912.7}),
+    ],
+)
+def test_promoted_sums_get_the_width_that_was_measured_to_be_faster(
+    size: int, us: dict[int, float]
+) -> None:
+    """By columns of a tile, squares in e4m3 on an H200."""
+    best = choose.tiling(132, size, size, size // 2, choose.PROMOTED)
+    assert us[best.tile_n] == min(us.values())
+
+
 def test_candidates_fit_and_are_different() -> None:
     for m, n, pitch in ((4096, 1, 4096), (4096, 64, 4097), (1024, 512, 1024), (4096, 16, 4097)):
         found = list(choose.narrow_candidates(m, n))

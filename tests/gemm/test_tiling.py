@@ -69,6 +69,10 @@ def test_what_is_staged_at_once_makes_up_a_tile() -> None:
             "64 x 256 sums of a warpgroup take 256 registers",
         ),
         (
+            {"alternate": True, "tile_n": 192, "stages": 3},
+            "128 x 192 sums of a warpgroup take 192 registers of each thread; there are 128",
+        ),
+        (
             {"out": "s8", "a": "s8", "b": "s8", "b_major": "k", "tile_n": 192},
             "tile_n is 192; expected a multiple of 128 up to 256",
         ),

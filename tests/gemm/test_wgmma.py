@@ -97,7 +97,8 @@ def test_half_sums(device: Any) -> None:
 def test_promoted_sums(device: Any) -> None:
     """Sums of 14 bits lose what is small beside them; promoted ones keep it."""
     kinds = PAIRS["e4m3 e5m2"]
-    check(device, 130, 61, 300, kinds=kinds, out="f32", tiling=SMALL, accumulate="promoted")
+    for tiling in (SMALL, Tiling(128, 192, 2)):
+        check(device, 130, 200, 300, kinds=kinds, out="f32", tiling=tiling, accumulate="promoted")
     depth = 384
     left, right = np.ones((1, depth), DTYPES["e4m3"]), np.ones((depth, 1), DTYPES["e4m3"])
     left[0, 0] = right[0, 0] = 256
