@@ -62,12 +62,13 @@ class Order:
         self.order = order
         self._random = np.random.default_rng(order if isinstance(order, int) else 0)
 
-    def clusters(self, clusters: Array) -> Array:
+    def clusters(self, count: int) -> range | Array:
+        """The numbers of so many clusters in the order in which they run."""
         if self.order == "fixed":
-            return clusters
+            return range(count)
         if self.order == "reverse":
-            return clusters[::-1]
-        return clusters[self._random.permutation(len(clusters))]
+            return range(count)[::-1]
+        return self._random.permutation(count)
 
     def teams(self, chunk: Chunk) -> Array | None:
         """The team of each thread; lower ones run first."""
@@ -195,17 +196,23 @@ class Launch:
         """The rank of each CTA of a chunk in its cluster: whole clusters lie one after another."""
         return np.arange(len(chunk.ctas)) % self.cluster_size
 
-    def ctas(self) -> Array:
-        """The CTAs in the order in which they run, those of a cluster together by rank."""
-        grid_x, grid_y, grid_z = self.grid
+    @property
+    def cluster_count(self) -> int:
+        return self.grid[0] * self.grid[1] * self.grid[2] // self.cluster_size
+
+    def ctas(self, clusters: Array) -> Array:
+        """The CTAs of these clusters, those of each together by rank."""
+        grid_x, grid_y, _ = self.grid
         x, y, z = self.cluster
-        number = np.arange(grid_x * grid_y * grid_z)
         if self.cluster_size == 1:
-            return number
-        across, up, deep = number % grid_x, number // grid_x % grid_y, number // (grid_x * grid_y)
-        rank = across % x + x * (up % y + y * (deep % z))
-        cluster = across // x + grid_x // x * (up // y + grid_y // y * (deep // z))
-        return np.lexsort((rank, cluster))
+            return clusters
+        across, up = grid_x // x, grid_y // y
+        number, rank = clusters[:, None], np.arange(self.cluster_size)
+        column = number % across * x + rank % x
+        row = number // across % up * y + rank // x % y
+        layer = number // (across * up) * z + rank // (x * y)
+        ctas: Array = column + grid_x * (row + grid_y * layer)
+        return ctas.reshape(-1)
 
     def diverged(self, decoded: Decoded) -> None:
         """A branch has parted a group."""
@@ -276,30 +283,30 @@ def _run(launch: Launch, progress: Callable[[int, int], None] | None) -> None:
     """All CTAs, chunk by chunk. One that only polls memory gives way to others, until as many
     threads are in flight as a GPU holds; the youngest goes on first.
     """
-    size = launch.cluster_size
-    ctas = launch.order.clusters(launch.ctas().reshape(-1, size)).reshape(-1)
-    each = max(1, CHUNK_THREADS // launch.threads_per_cta // size) * size
-    most = max(1, RESIDENT_THREADS // (each * launch.threads_per_cta))
-    fresh = deque(ctas[start : start + each] for start in range(0, len(ctas), each))
+    size, count = launch.cluster_size, launch.cluster_count
+    clusters = launch.order.clusters(count)
+    each = max(1, CHUNK_THREADS // launch.threads_per_cta // size)
+    most = max(1, RESIDENT_THREADS // (each * size * launch.threads_per_cta))
     polling: deque[Chunk] = deque()
     spare: Chunk | None = None
-    done = 0
-    while fresh or polling:
-        if fresh and len(polling) < most:
-            some = fresh.popleft()
+    begun = done = 0
+    while begun < count or polling:
+        if begun < count and len(polling) < most:
+            some = launch.ctas(np.array(clusters[begun : begun + each]))
+            begun += each
             chunk = spare if spare is not None and len(some) == len(spare.ctas) else None
             chunk, spare = chunk or Chunk(launch, some), None
             chunk.start(some)
         else:
             chunk = polling.pop()
-        launch.others_wait = bool(polling) or (bool(fresh) and len(polling) + 1 < most)
+        launch.others_wait = bool(polling) or (begun < count and len(polling) + 1 < most)
         if not chunk.run():
             polling.appendleft(chunk)
             continue
         spare = chunk
         done += len(chunk.ctas)
         if progress is not None:
-            progress(done, len(ctas))
+            progress(done, count * size)
 
 
 def _check_shape(kernel: Function, grid: Dim, block: Dim, cluster: Dim | None) -> None:
