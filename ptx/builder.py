@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -69,7 +70,8 @@ class Kernel:
     """A kernel under construction: ``Kernel(name, **parameters)``.
 
     A parameter is ``name="TYPE"``: a scalar (``"u32"``, ``"f32"``), a pointer (``"global.f32"``;
-    ``"global.f32@16"`` promises 16-byte alignment), an array (``"f32[16]"``) or ``"tensormap"``.
+    ``"global.f32@16"`` promises 16-byte alignment), an array (``"f32[16]"``) or ``"tensormap"``. A
+    launch takes arrays of a pointer's own type alone, and any for an untyped one, ``"global.b32"``.
     """
 
     def __init__(self, name: str, /, **params: str) -> None:
@@ -482,4 +484,14 @@ class Kernel:
         return (*self._externals, self.function())
 
     def __str__(self) -> str:
-        return str(Module(self))
+        """Its PTX as it stands, finished or not, below a comment for each mistake that is in it;
+        ``str(ptx.Module(k))`` raises the first of these instead.
+        """
+        module = Module(*self.unchecked())
+        wrong = [found for found in checker.check(module) if found.severity == "error"]
+        comments = textwrap.indent("\n".join(map(str, wrong)), "// ")
+        return f"{comments}\n{module}" if wrong else str(module)
+
+    def __repr__(self) -> str:
+        written = len(self._emitter.body)
+        return f"<ptx kernel {self.name}({', '.join(self._specs)}), {written} statements so far>"

@@ -282,6 +282,23 @@ def test_a_kernel_is_checked_as_it_stands() -> None:
     assert ptx.check(k, "sm_80") == []
 
 
+def test_a_kernel_is_printed_as_it_stands() -> None:
+    """Before it has an end, and with what is wrong with it in comments; finished, as its module."""
+    k = Kernel("test", n="u32")
+    assert repr(k) == "<ptx kernel test(n), 0 statements so far>"
+    k.add.rn.f32(k.reg("f32"), 1.0)
+    assert repr(k) == "<ptx kernel test(n), 1 statements so far>"
+    wrong = str(k)
+    assert "\tadd.rn.f32 %f2, %f1, 0f3F800000;" in wrong.splitlines()
+    comments = [line for line in wrong.splitlines() if line.startswith("//")]
+    assert wrong.startswith("\n".join(comments) + "\n.version ")
+    for name in ("unset-register", "no-return"):
+        assert any(f"{__file__}:" in line and f"[{name}]" in line for line in comments)
+    k = Kernel("test", n="u32")
+    k.ret()
+    assert str(k) == str(ptx.Module(k))
+
+
 def test_falling_off_the_end_is_found_when_built() -> None:
     k = Kernel("test")
     k.mov.s32(1)
