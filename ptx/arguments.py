@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from ptx import types
 from ptx.arrays import Array
+from ptx.dtypes import dtypes_for, points_to
 from ptx.errors import ArgumentRangeError, ArgumentTypeError, ArgumentValueError
 from ptx.ir import Parameter
 
@@ -193,6 +194,8 @@ def _writing_three(words: Any, first: int, second: int, third: int) -> Callable[
 
 
 def _declared(param: Parameter) -> str:
+    if param.element is not None:
+        return f"{param.pointer or 'generic'}.{param.element}"
     count = f"[{param.count}]" if param.count is not None else ""
     return f".{param.type}{count}"
 
@@ -214,6 +217,16 @@ class _Slot:
     def wrong_type(self, wanted: str, value: Any) -> ArgumentTypeError:
         return ArgumentTypeError(f"{self.label}: takes {wanted}, got {_described(value)}")
 
+    def refuse_elements(self, value: Any) -> None:
+        """Raises where an array's elements are no such as the pointer was declared to point to."""
+        element = self.param.element
+        if element is None or points_to(element, value.dtype):
+            return
+        untyped = f"{self.param.pointer or 'generic'}.b{types.bits(element)}"
+        raise self.wrong_type(
+            f"an array of {dtypes_for(element)} (declared {untyped} it would take any)", value
+        )
+
     def put(self, data: bytes) -> None:
         self.buffer[self.offset : self.offset + len(data)] = data
 
@@ -221,9 +234,9 @@ class _Slot:
 def _described(value: Any) -> str:
     dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
     if dtype is not None and shape:
-        return f"a {type(value).__name__} of {dtype} and shape {tuple(shape)}"
+        return f"{type(value).__name__} of {dtype} and shape {tuple(shape)}"
     if dtype is not None:
-        return f"a {dtype} scalar"
+        return f"{dtype} scalar"
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
 
@@ -345,15 +358,19 @@ def _float_writer(slot: _Slot, code: str) -> Writer:
 
 
 def _pointer_writer(slot: _Slot) -> Writer:
-    """64-bit parameters: an integer, or the address of an array on the launch's device."""
+    """64-bit parameters: an integer, or the address of an array on the launch's device, whose
+    elements are what the pointer was declared to point to.
+    """
     param = slot.param
     low = 0 if param.type == "u64" else -(1 << 63)
     high = (1 << (63 if param.type == "s64" else 64)) - 1
     words: Any = memoryview(slot.buffer).cast("B")[slot.offset :][:8].cast("Q")
     home, align = slot.home, param.pointer_align or 1
     wanted = f"an array on the device or an integer from {low} to {high}"
+    known: Any = None
 
     def write(value: Any) -> Any:
+        nonlocal known
         if type(value) is Array:
             # Spelled out, since this runs for each pointer of each launch.
             storage = value.storage
@@ -363,6 +380,9 @@ def _pointer_writer(slot: _Slot) -> Writer:
                     f"{slot.label}: the array lies on {owner}, the launch is on {home}"
                 )
             address = value.pointer if storage.freed else storage.address + value.offset
+            if value.dtype is not known:
+                slot.refuse_elements(value)
+                known = value.dtype
         else:
             address = _foreign_address(slot, value, wanted)
             if not low <= address <= high:
@@ -387,6 +407,8 @@ def _foreign_address(slot: _Slot, value: Any, wanted: str) -> int:
         refused = slot.home.refuses(*found)
         if refused:
             raise ArgumentTypeError(f"{slot.label}: {refused}")
+        if hasattr(value, "dtype"):
+            slot.refuse_elements(value)
         return found[0]
     if type(value).__name__ == "CUdeviceptr":
         return int(value)

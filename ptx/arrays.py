@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import weakref
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -67,50 +66,6 @@ class Storage:
         Storage.frees += 1
         self.freed = True
         self._release()
-
-
-def refuse_objects(dtype: np.dtype[Any]) -> None:
-    if dtype.hasobject:
-        raise ArgumentTypeError(
-            f"an array of {dtype} holds Python objects, which have no bytes on a device"
-        )
-
-
-def dtype_of(dtype: Any) -> np.dtype[Any]:
-    """A dtype of numpy or, by its name, of ml_dtypes.
-
-    PTX's names are refused; ``"u8"`` and ``"f8"`` are numpy's, of 8 bytes. Raises
-    :class:`ptx.errors.ArgumentTypeError`, which says what numpy calls PTX's type.
-    """
-    import numpy as np
-
-    meant = _meant(dtype)
-    try:
-        made: np.dtype[Any] = np.dtype(dtype)
-        if not (meant and made.kind == "f"):  # "f16" has 16 bytes, where numpy has such floats
-            return made
-    except TypeError:
-        import ml_dtypes
-
-        if isinstance(dtype, str) and hasattr(ml_dtypes, dtype):
-            made = np.dtype(getattr(ml_dtypes, dtype))
-            return made
-    if meant:
-        raise ArgumentTypeError(f"{dtype!r} is PTX's name of a type; numpy's is {meant!r}")
-    raise ArgumentTypeError(f"{dtype!r} is no dtype of numpy or ml_dtypes")
-
-
-_MEANT = {"bf16": "bfloat16", "tf32": "float32", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
-
-
-def _meant(name: Any) -> str:
-    """The dtype of a type of PTX; ``""`` for what names none."""
-    if not isinstance(name, str):
-        return ""
-    found = re.fullmatch(r"\.?([busf])(8|16|32|64)", name)
-    if found is None or found.groups() == ("f", "8"):
-        return _MEANT.get(name, "")
-    return {"b": "uint", "u": "uint", "s": "int", "f": "float"}[found[1]] + found[2]
 
 
 class Array:

@@ -18,12 +18,13 @@ import numpy as np
 
 from ptx import driver, gpu, targets
 from ptx.arguments import ArgumentBlock, Arguments
-from ptx.arrays import Array, Memory, Storage, dtype_of, refuse_objects
+from ptx.arrays import Array, Memory, Storage
 from ptx.assembler import Cubin, KernelInfo, assemble
+from ptx.dtypes import dtype_of, refuse_objects
 from ptx.errors import ArgumentTypeError, ArgumentValueError, LaunchError, Place, PtxError
 from ptx.geometry import Extent, Geometry, Limits, Packed, geometry, kinds
 from ptx.ir import Function, Module, Parameter
-from ptx.requirements import requirements
+from ptx.requirements import bare, requirements
 from ptx.tensormap import TensorMap
 from ptx.text import parse, render
 from ptx.toolchain import find_tool
@@ -249,6 +250,8 @@ def _load_on_emulator(where: Device, source: Module | Cubin | str) -> Loaded:
         raise LaunchError(
             "the emulator runs PTX, and this Cubin does not say what PTX it was made from"
         )
+    if module.target is not None and (unknown := targets.refusal(bare(module.target))):
+        raise LaunchError(unknown)
     image: Image = cast(Any, where.backend).load(module)
     return Loaded(where, image, module, source if isinstance(source, Cubin) else None)
 

@@ -169,6 +169,8 @@ class Parameter:
     space: str = "param"
     """``"param"``, or ``"reg"`` in a device function."""
     place: Place | None = field(default=None, compare=False)
+    element: str | None = field(default=None, compare=False)
+    """The type that a pointer was said to point to, for which PTX has no word; None else."""
 
     @property
     def bytes(self) -> int:

@@ -82,6 +82,7 @@ def parse(name: str, text: str, place: Place | None = None) -> Spec:
     natural = max(1, bits(type) // 8)
     pointer_align = alignment(int(align), f"parameter {name}", place) if align else natural
     pointer = "" if space == "generic" else space
-    return Spec(
-        Parameter("u64", name, pointer=pointer, pointer_align=pointer_align, place=place), space
+    parameter = Parameter(
+        "u64", name, pointer=pointer, pointer_align=pointer_align, place=place, element=type
     )
+    return Spec(parameter, space)

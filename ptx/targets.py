@@ -35,6 +35,13 @@ VERSIONS: tuple[Version, ...] = tuple(
 )
 
 
+def refusal(target: str) -> str:
+    """Why `target` is none that is known; ``""`` where it is one."""
+    if target in INTRODUCED:
+        return ""
+    return f"{target} is no target; targets are {', '.join(INTRODUCED)}"
+
+
 def version(text: str) -> Version:
     """``"8.0"`` as ``(8, 0)``."""
     major, minor = text.split(".")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ptx
-from ptx.arrays import dtype_of
+from ptx.dtypes import dtype_of
 from ptxgemm.arrays import Layout, contiguous
 from ptxgemm.calls import Call, bound, known, manner, multiply, repeated, run, signature
 from ptxgemm.frameworks import family_of

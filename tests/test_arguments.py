@@ -23,6 +23,7 @@ from ptx.errors import (
     PtxError,
 )
 from ptx.ir import Parameter
+from ptx.parameters import parse
 
 
 class Home:
@@ -157,10 +158,10 @@ def test_integers_to_their_last_value_and_no_further(width: int, signed: bool) -
             r"argument a \(\.u32\) of k: takes an integer from 0 to 4294967295, got float",
         ),
         ("u32", np.float32(1), "takes an integer"),
-        ("u32", np.int64(5), r"4 bytes; convert it, as in int\(value\), got a int64 scalar"),
+        ("u32", np.int64(5), r"4 bytes; convert it, as in int\(value\), got int64 scalar"),
         ("u32", "5", "got str '5'"),
         ("u32", None, "got NoneType"),
-        ("u32", np.ones(3), r"got a ndarray of float64 and shape \(3,\)"),
+        ("u32", np.ones(3), r"got ndarray of float64 and shape \(3,\)"),
         ("f32", True, "not a truth value"),
         ("f32", np.bool_(True), "not a truth value"),
         ("f32", "1", "takes a number, got str"),
@@ -271,6 +272,78 @@ def test_alignment_where_the_parameter_declares_it() -> None:
 class Foreign:
     def __init__(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)
+
+
+POINTED = {
+    "f32": ["f4", "c8"],
+    "f64": ["f8", "c16"],
+    "f16": ["f2"],
+    "f16x2": ["f2"],
+    "bf16": [ml_dtypes.bfloat16],
+    "tf32": ["f4", "c8"],
+    "e4m3x2": [ml_dtypes.float8_e4m3fn],
+    "u32": ["i4", "u4"],
+    "s64": ["i8", "u8"],
+    "s16x2": ["i2", "u2"],
+    "u8": ["?", "i1", "u1"],
+}  # fmt: skip
+DTYPES = [np.dtype(one) for one in (
+    "?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", "c8", "c16",
+    ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3fnuz,
+    ml_dtypes.int4, ml_dtypes.uint4,
+)]  # fmt: skip
+
+
+def pointer(element: str) -> Parameter:
+    return parse("x", f"global.{element}").parameter
+
+
+@pytest.mark.parametrize("element", POINTED)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_a_pointer_takes_arrays_of_its_elements(element: str, dtype: Any) -> None:
+    one = block(pointer(element))
+    if dtype in map(np.dtype, POINTED[element]):
+        one.write([array(dtype=dtype)])
+        assert one.data == struct.pack("<Q", 0x10000)
+        return
+    told = rf"^argument x \(global\.{element}\) of k: takes an array of "
+    with pytest.raises(ArgumentTypeError, match=told) as caught:
+        one.write([array(dtype=dtype)])
+    assert all(np.dtype(taken).name in str(caught.value) for taken in POINTED[element])
+    assert f"got Array of {dtype} and shape (1024,)" in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, np.dtype([("low", "u1"), ("high", "f4")])], ids=str)
+@pytest.mark.parametrize("element", ["b8", "b16", "b32", "e2m1x2"])
+def test_an_untyped_pointer_takes_any_array(element: str, dtype: Any) -> None:
+    one = block(pointer(element))
+    one.write([array(dtype=dtype)])
+    assert one.data == struct.pack("<Q", 0x10000)
+
+
+def test_each_array_of_a_repeated_launch_is_looked_at() -> None:
+    one, right, wrong = block(pointer("f32")), array(), array(dtype="f8")
+    one.write([right])
+    for _ in range(2):
+        with pytest.raises(
+            ArgumentTypeError, match=r"of float32 .*global\.b32.*got Array of float64"
+        ):
+            one.write([wrong])
+    one.write([right])
+    one.write([0x5000])  # an address says nothing of what is there
+    assert one.data == struct.pack("<Q", 0x5000)
+
+
+def test_elements_of_other_libraries() -> None:
+    def torch(dtype: str) -> Foreign:
+        gpu = Foreign(index=3)
+        return Foreign(data_ptr=lambda: 0x8000, is_cuda=True, device=gpu, dtype=dtype, shape=(4,))
+
+    one = block(pointer("bf16"))
+    one.write([torch("torch.bfloat16")])
+    assert one.data == struct.pack("<Q", 0x8000)
+    with pytest.raises(ArgumentTypeError, match=r"bfloat16 .*, got Foreign of torch.float16"):
+        one.write([torch("torch.float16")])
 
 
 def test_arrays_of_other_libraries() -> None:

@@ -13,8 +13,9 @@ import pytest
 
 import ptx
 from ptx import devices, driver
-from ptx.arrays import Array, dtype_of
+from ptx.arrays import Array
 from ptx.devices import Device
+from ptx.dtypes import dtype_of
 from ptx.emu import EmulatorFault, Memory, Unmodelled
 from ptx.emu.device import EmulatedDevice
 from ptx.errors import ArgumentTypeError, ArgumentValueError, LaunchError, PtxError
@@ -488,6 +489,35 @@ def test_arrays_of_a_gpu_are_no_arguments_of_the_emulator(fake: FakeDriver, toy:
 
     with pytest.raises(TypeError, match="argument x .* memory of a GPU"):
         axpy.launch(1, 32, [1, 1.0, Torch(), 0])
+
+
+def test_an_array_of_other_elements_launches_nothing(
+    fake: FakeDriver, no_ptxas: None, toy: Device, machine: ToyMachine
+) -> None:
+    k = ptx.Kernel("axpy", n="u32", a="f32", x="global.f32", y="global.f32")
+    k.ret()
+    for where in (toy, ptx.device("cuda:0")):
+        axpy, x = where.load(k)["axpy"], where.array(np.ones(4, "f4"))
+        for wrong in (np.ones(4), np.ones(4, "u4"), np.ones(4, ml_dtypes.float8_e4m3fn)):
+            y = where.array(wrong)
+            told = (
+                r"argument y \(global\.f32\) of axpy: takes an array of float32 .*"
+                f"got Array of {wrong.dtype} and shape"
+            )
+            with pytest.raises(TypeError, match=told):
+                axpy.launch(1, 32, [4, 1.0, x, y])
+            with pytest.raises(TypeError, match=told):
+                axpy.prepare(1, 32, [4, 1.0, x, y])
+        axpy.launch(1, 32, [4, 1.0, x, x])
+    assert len(fake.launches) == len(machine.launches) == 1
+
+
+@pytest.mark.parametrize("target", ["sm_77", "sm_90b", "banana"])
+def test_the_emulator_runs_no_target_that_is_none(toy: Device, target: str) -> None:
+    text = AXPY.replace("sm_80", target)
+    for source in (text, ptx.parse(text)):
+        with pytest.raises(LaunchError, match=f"^{target} is no target; targets are sm_50, "):
+            toy.load(source)
 
 
 def test_a_stream_of_another_device_is_refused(fake: FakeDriver, toy: Device) -> None:

@@ -27,6 +27,7 @@ USES = {
     "names": set(),
     "geometry": {"errors"},
     "arrays": {"errors"},
+    "dtypes": {"errors", "types"},
     "elf": {"errors"},
     "toolchain": {"errors"},
     "isa": {"errors", "types", "layouts", "targets"},
@@ -58,7 +59,7 @@ USES = {
     "assembler": {"text", "requirements", "toolchain", "cache", "elf"},
     "sass": {"assembler", "loops", "occupancy", "scheduling"},
     "emu": {"operands", "tensormap", "geometry", "dominance"},
-    "arguments": {"ir", "arrays"},
+    "arguments": {"ir", "arrays", "dtypes"},
     "driver": {"errors"},
     "gpu": {"driver", "geometry"},
     "tensormap": {"errors"},
@@ -70,7 +71,7 @@ USES = {
 DEFERRED = {("ir", "text"), ("ir", "checker")}
 """Inside functions only: ``str(module)`` prints, ``Module(kernel)`` checks."""
 
-NUMPY = {"emu", "arrays", "devices", "tensormap", "sparsity", "commands"}
+NUMPY = {"emu", "arrays", "dtypes", "devices", "tensormap", "sparsity", "commands"}
 
 
 def part_of(module: str) -> str:

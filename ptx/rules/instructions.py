@@ -74,8 +74,8 @@ ret;
 def target(view: ModuleView) -> Findings:
     stated = [bare(t) for t in (view.module.target, view.target) if t is not None]
     for one in dict.fromkeys(stated):
-        if one not in targets.INTRODUCED:
-            yield Finding(f"{one} is no target; targets are {', '.join(targets.INTRODUCED)}")
+        if unknown := targets.refusal(one):
+            yield Finding(unknown)
             continue
         for need, message in unmet(view.module, one):
             yield _at(need, message)

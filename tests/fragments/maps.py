@@ -10,7 +10,7 @@ import ptx
 from ptx import layouts
 from ptx.devices import Device
 from ptx.fragments import fragment
-from tests.fragments.products import POINTED, stored
+from tests.fragments.products import stored
 
 USES = {"a": "matrix_a", "b": "matrix_b", "c": "accumulator"}
 CODES: dict[str, Any] = {
@@ -27,7 +27,7 @@ def measured_map(
     The matrix holds its elements' numbers, as many bits of them at a time as an element has.
     """
     m, n, depth = layouts.shape_of(shape)
-    k = ptx.Kernel("load", source=f"global.{POINTED.get(type, 'b32')}@32", out="global.b32")
+    k = ptx.Kernel("load", source="global.b32@32", out="global.b32")
     source, out = k.params()
     own = None if operand == "c" else layout
     one = fragment(k, USES[operand], m, n, depth, type, own, family="wmma")
