@@ -86,6 +86,7 @@ TILINGS = {
     "alt c2 g4": Tiling(128, 128, 6, 2, 4, alternate=True),
     "64x256 alt": Tiling(64, 256, 4, 1, 32, alternate=True),
     "128x64": Tiling(128, 64, 8, 1, 16),
+    "registers 256": by_registers(256, 4, 8),
     "registers": by_registers(128, 6, 8),
     "registers 64": by_registers(64, 9, 16),
 }

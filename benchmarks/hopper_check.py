@@ -56,7 +56,7 @@ TILINGS = (
     Tiling(128, 128, 6, 1, 8, alternate=True, parts=3), Tiling(128, 256, 4, parts=2),
     Tiling(128, 128, 6, 2, 8, parts=4),
 )  # fmt: skip
-REGISTERS = (by_registers(128, 6, 8), by_registers(64, 9, 16))
+REGISTERS = (by_registers(256, 4, 8), by_registers(128, 6, 8), by_registers(64, 9, 16))
 NARROW = (
     Narrow(64, 8, 6), Narrow(64, 16, 4, parts=4), Narrow(128, 32, 3, 2, parts=2, peers=2),
     Narrow(128, 64, 4, peers=4), Narrow(256, 64, 2, parts=8), Narrow(64, 128, 4, parts=2, peers=4),

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 ROWS = 64
 """Rows of one wgmma, and columns of a 128-byte line of 16-bit elements."""
+WIDEST = 256
+"""Columns of one wgmma at most."""
 WARPGROUP = 128
 """Threads."""
 LINE_BYTES = 128
@@ -61,7 +63,8 @@ class Tiling:
 
     A CTA multiplies tiles of ``tile_m x tile_n`` one after another. One warpgroup loads, two
     multiply: each half the rows of every tile or, with ``alternate``, every other tile alone, so
-    that one stores while the other multiplies.
+    that one stores while the other multiplies. Where B goes by registers, each has half the columns
+    of every tile.
     """
 
     tile_m: int = 128
@@ -96,9 +99,9 @@ class Tiling:
 
     def __post_init__(self) -> None:
         self._check_types()
-        rows = ROWS if self.alternate else 2 * ROWS
+        rows = 2 * ROWS if self.halves_rows else ROWS
         if self.tile_m % rows or self.tile_m < rows:
-            who = "one warpgroup has" if self.alternate else "two warpgroups have"
+            who = "two warpgroups have" if self.halves_rows else "one warpgroup has"
             raise ValueError(f"tile_m is {self.tile_m}; {who} multiples of {rows} rows")
         self._check_registers()
         line = max(ROWS, LINE_BYTES // self.out_bytes) if self.store == "tensor" else ROWS
@@ -165,7 +168,7 @@ class Tiling:
             "tile_n": 2 * ROWS,
             "cluster": 1,
             "parts": 1,
-            "alternate": True,
+            "alternate": False,
             "out": "f32",
             "accumulate": "native",
         }
@@ -174,6 +177,8 @@ class Tiling:
                 raise ValueError(
                     f"{name} is {getattr(self, name)!r}; where B goes by registers it is {value!r}"
                 )
+        if self.tile_m > WIDEST:
+            raise ValueError(f"tile_m is {self.tile_m}; where B goes by registers at most {WIDEST}")
         if self.stages < 3:
             raise ValueError(f"stages is {self.stages}; where B goes by registers at least 3")
         if not direct:
@@ -228,14 +233,22 @@ class Tiling:
         return 3 * WARPGROUP
 
     @property
+    def halves_rows(self) -> bool:
+        """Whether each warpgroup multiplies half of a tile's rows, neither all of them nor, where B
+        goes by registers, half of its columns.
+        """
+        return not self.alternate and not self.by_registers
+
+    @property
     def rows(self) -> int:
         """Rows of a tile that one warpgroup multiplies."""
-        return self.tile_m if self.alternate else self.tile_m // 2
+        return self.tile_m // 2 if self.halves_rows else self.tile_m
 
     @property
     def sums(self) -> int:
         """Registers of each thread that the tensor core adds to; of float16, two sums in each."""
-        return self.rows * self.tile_n // WARPGROUP // (2 if self.sum == "f16" else 1)
+        threads = WARPGROUP if self.alternate else 2 * WARPGROUP
+        return self.tile_m * self.tile_n // threads // (2 if self.sum == "f16" else 1)
 
     @property
     def accumulators(self) -> int:
@@ -319,6 +332,5 @@ class Tiling:
 def by_registers(tile_m: int, stages: int, group: int) -> Tiling:
     """Tiles of products whose B goes to the tensor core through registers."""
     return Tiling(
-        tile_m, 2 * ROWS, stages, group=group, alternate=True, a="tf32", b="tf32", out="f32",
-        store="vectors",
+        tile_m, 2 * ROWS, stages, group=group, a="tf32", b="tf32", out="f32", store="vectors"
     )  # fmt: skip

@@ -42,12 +42,6 @@ class Work:
     """Where parts of tiles meet, if some tiles are cut along K."""
 
     @property
-    def taken_turns(self) -> Reg:
-        if self.turns is None:
-            raise ValueError("the warpgroups share each tile")
-        return self.turns
-
-    @property
     def a(self) -> Operand:
         return operands(self.tiling)[0]
 
@@ -141,7 +135,7 @@ def _start(k: Kernel, tiling: Tiling, ring: Ring, turns: Reg | None, thread: Reg
             rings.initialise_turns(k, turns)
         readers = 1 if turns is not None else 2
         if tiling.by_registers:
-            readers = registers.WARPS
+            readers = registers.READERS
         rings.initialise(k, ring, emptied_by=readers * tiling.cluster)
     if tiling.cluster > 1:
         k.barrier.cluster.arrive.aligned()

@@ -242,7 +242,7 @@ FAMILIES: dict[str, Family] = {
     "parts": Family(
         "wgmma", lambda: _hopper(130, 136, 200, Tiling(64, 64, 2, alternate=True, parts=2))
     ),
-    "registers": Family("wgmma", lambda: _hopper(322, 132, 136, by_registers(64, 3, 1), "tf32")),
+    "registers": Family("wgmma", lambda: _hopper(194, 132, 136, by_registers(64, 3, 1), "tf32")),
     "rows": Family("wgmma", lambda: _hopper(264, 71, 200, Tiling(128, 64, stages=2))),
     "promoted": Family(
         "wgmma",

@@ -16,7 +16,7 @@ from ptxgemm.tma import Operand
 
 PLAIN = Tiling()
 REGISTERS: dict[str, Any] = {
-    "a": "tf32", "b": "tf32", "out": "f32", "tile_n": 128, "alternate": True, "store": "vectors",
+    "a": "tf32", "b": "tf32", "out": "f32", "tile_n": 128, "store": "vectors",
 }  # fmt: skip
 
 
@@ -78,7 +78,9 @@ def test_what_is_staged_at_once_makes_up_a_tile() -> None:
         ),
         ({"a": "s8", "b": "s8", "out": "s8"}, 'b_major is "mn"; wgmma takes s8 along K only'),
         ({"a": "tf32", "b": "tf32"}, "tile_n is 256; where B goes by registers it is 128"),
-        ({**REGISTERS, "alternate": False}, "alternate is False; where B goes by registers it is"),
+        ({**REGISTERS, "alternate": True}, "alternate is True; where B goes by registers it is F"),
+        ({**REGISTERS, "tile_m": 320}, "tile_m is 320; where B goes by registers at most 256"),
+        ({**REGISTERS, "tile_m": 96}, "tile_m is 96; one warpgroup has multiples of 64 rows"),
         ({**REGISTERS, "parts": 2}, "parts is 2; where B goes by registers it is 1"),
         ({**REGISTERS, "cluster": 2}, "cluster is 2; where B goes by registers it is 1"),
         ({**REGISTERS, "stages": 2}, "stages is 2; where B goes by registers at least 3"),
@@ -137,11 +139,12 @@ def test_wgmma_finds_what_the_copies_put_there(element: str, extent: int, major:
 
 
 def test_b_along_n_goes_by_registers() -> None:
-    made = by_registers(128, stages=7, group=8)
-    assert (made.by_registers, made.staging_bytes, made.sums) == (True, 0, 128)
-    assert made.instruction == "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32"
+    made = by_registers(256, stages=4, group=8)
+    assert (made.by_registers, made.staging_bytes, made.sums) == (True, 0, SUMS_LIMIT)
+    assert made.instruction == "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32"
     a, b = wgmma.operands(made)
-    assert (a.box, a.copies, b.box, b.copies) == ((32, 128), 1, (32, 32), 4)
+    assert (a.box, a.copies, b.box, b.copies) == ((32, 256), 1, (32, 32), 4)
+    assert by_registers(64, stages=9, group=8).sums == 32
 
 
 def test_a_cluster_shares_b() -> None:

@@ -224,10 +224,16 @@ REGISTERS = by_registers(64, stages=3, group=1)
         ((70, 257, 33), {"gap": 1, "base": 1, "alpha": 0.5, "beta": -2.0}),
         ((65, 128, 64), {"flips": (True, False, False), "alpha": -2.0}),
         ((128, 66, 40), {"flips": (True, True, True), "beta": 1.0}),
+        ((258, 60, 40), {"tiling": by_registers(256, 3, 1)}),  # one warpgroup's columns beyond C
     ],
 )
 def test_tf32_along_n(device: Any, shape: Any, given: dict[str, Any]) -> None:
-    check(device, *shape, kinds=PAIRS["tf32"], out="f32", tiling=REGISTERS, **given)
+    check(device, *shape, kinds=PAIRS["tf32"], out="f32", **{"tiling": REGISTERS, **given})
+
+
+def test_tf32_along_n_in_another_order(device: Any) -> None:
+    with launches(device, order="reverse"):
+        check(device, 130, 132, 68, kinds=PAIRS["tf32"], out="f32", tiling=REGISTERS)
 
 
 def test_fragments_are_loaded_without_bank_conflicts(device: Any) -> None:

@@ -15,7 +15,7 @@ from ptx.toolchain import find_tool
 from ptxgemm.kernels.pad import pad
 from ptxgemm.kernels.turn import turn
 from ptxgemm.kernels.wgmma import gemm
-from ptxgemm.tiling import Tiling
+from ptxgemm.tiling import Tiling, by_registers
 
 KERNELS = {
     "128x256": Tiling(),
@@ -31,17 +31,21 @@ KERNELS = {
     "half": Tiling(a="f16", b="f16", out="f16", accumulate="half"),
     "half 256x256": Tiling(256, 256, 3, a="f16", b="f16", out="f32", accumulate="half"),
     "tf32": Tiling(a="tf32", b="tf32", out="f32", b_major="k"),
-    "tf32 along n": Tiling(
-        128, 128, 6, a="tf32", b="tf32", out="f32", alternate=True, store="vectors"
-    ),
-    "tf32 along n, any": Tiling(
-        128, 128, 6, a="tf32", b="tf32", out="f32", alternate=True, store="elements", scaled=True
-    ),
+    "tf32 along n": by_registers(256, 4, 8),
+    "tf32 along n, any": replace(by_registers(256, 4, 8), store="elements", scaled=True),
+    "tf32 along n, 64 rows": by_registers(64, 9, 16),
     "fp8": Tiling(a="e4m3", b="e5m2", b_major="k"),
     "fp8 to fp8": Tiling(128, 128, 6, a="e5m2", b="e5m2", out="e5m2", b_major="k", alternate=True),
     "promoted": Tiling(128, 192, a="e4m3", b="e4m3", b_major="k", accumulate="promoted"),
     "promoted, any": Tiling(
-        128, 192, a="e4m3", b="e4m3", out="f32", b_major="k", accumulate="promoted", store="units",
+        128,
+        192,
+        a="e4m3",
+        b="e4m3",
+        out="f32",
+        b_major="k",
+        accumulate="promoted",
+        store="units",
         scaled=True,
     ),
     "int8": Tiling(a="s8", b="s8", out="s32", b_major="k"),
@@ -65,6 +69,7 @@ pytestmark = pytest.mark.skipif(
 )
 SELDOM = (
     "tf32 along n, any",
+    "tf32 along n, 64 rows",
     "parts units",
     "units f32",
     "half 256x256",
@@ -90,8 +95,8 @@ def test_the_tensor_cores_are_kept_busy(name: str) -> None:
     Where B goes by registers, these are two K steps, and each thread loads its fragments in pairs.
     """
     tiling, main = KERNELS[name], assembled(name).loop("main")
-    steps = 2 if tiling.by_registers else 1
-    count = 4 * tiling.rows // 64 * steps
+    steps, blocks = (2, 1) if tiling.by_registers else (1, tiling.rows // 64)
+    count = 4 * blocks * steps
     products = [one for one in main.instructions if "GMMA" in one.opcode]
     assert len(products) == count
     opcode = OPCODES.get(tiling.a[0], "HGMMA")
@@ -100,7 +105,7 @@ def test_the_tensor_cores_are_kept_busy(name: str) -> None:
     assert all(shape in one.opcode for one in products)
     assert sum("gsb0" in operand for one in products for operand in one.operands) == steps
     loads = [one.opcode for one in main.instructions if one.opcode.startswith("LDS")]
-    assert loads == ["LDS.64"] * (32 if tiling.by_registers else 0)
+    assert loads == ["LDS.64"] * (16 if tiling.by_registers else 0)
     for slow in ("MEMBAR", "ERRBAR", "LDL", "STL", "BAR", "LDG"):
         assert not main.has(slow), slow
 
