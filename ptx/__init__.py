@@ -6,8 +6,9 @@ milliseconds and needs neither numpy nor a CUDA driver.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ptx.lazy import public
 
 __version__ = "0.1.0"
 
@@ -53,15 +54,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # else a checker would take any name for one of the package's
-
-    def __getattr__(name: str) -> Any:
-        home = _HOME.get(name)
-        if home is None:
-            raise AttributeError(f"module 'ptx' has no attribute {name!r}")
-        value = getattr(importlib.import_module(home), name)
-        globals()[name] = value
-        return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = public(__name__, _HOME)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ptx import __version__ as __version__
+from ptx.lazy import public
 
 if TYPE_CHECKING:
     from ptxgemm.api import Plan, gemm, matmul, plan, sgemm
@@ -41,15 +41,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # else a checker would take any name for one of the package's
-
-    def __getattr__(name: str) -> Any:
-        home = _HOME.get(name)
-        if home is None:
-            raise AttributeError(f"module 'ptxgemm' has no attribute {name!r}")
-        value = getattr(importlib.import_module(home), name)
-        globals()[name] = value
-        return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = public(__name__, _HOME)
