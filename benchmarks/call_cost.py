@@ -15,6 +15,7 @@ from typing import Any
 import ptxgemm
 from benchmarks import harness
 from benchmarks.launch_cost import microseconds
+from ptx.commands.options import at_least
 
 
 def cases(torch: Any, size: int) -> dict[str, Callable[[], Any]]:
@@ -33,8 +34,10 @@ def cases(torch: Any, size: int) -> dict[str, Callable[[], Any]]:
 
 def main(arguments: list[str]) -> int:
     parser = harness.parser("call_cost", __doc__)
-    parser.add_argument("--size", type=int, default=128, help="M, N and K")
-    parser.add_argument("--calls", type=int, default=500, help="in one run; the queue holds 1024")
+    parser.add_argument("--size", type=at_least(1), default=128, help="M, N and K")
+    parser.add_argument(
+        "--calls", type=at_least(1), default=500, help="in one run; the queue holds 1024"
+    )
     options = parser.parse_args(arguments)
     import torch
 

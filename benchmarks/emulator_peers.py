@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from ptx.commands.options import at_least
+
 Array = Any
 TILE = 64
 """Rows and columns of a Triton program's tile; :data:`DEPTH` of K at a time."""
@@ -72,7 +74,9 @@ def numba(a: Array, b: Array, out: Array) -> Callable[[], None]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("peer", choices=["triton", "numba"])
-    parser.add_argument("size", type=int, help="a multiple of 64 for triton, of 16 for numba")
+    parser.add_argument(
+        "size", type=at_least(1), help="a multiple of 64 for triton, of 16 for numba"
+    )
     asked = parser.parse_args()
     rng = np.random.default_rng(asked.size)
     a, b = (rng.standard_normal((asked.size, asked.size), np.float32) for _ in range(2))

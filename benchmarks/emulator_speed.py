@@ -23,6 +23,7 @@ import numpy as np
 
 import ptx
 from benchmarks import harness
+from ptx.commands.options import at_least
 from ptx.emu import Memory, launch
 from ptxgemm import api
 from ptxgemm.loading import loaded
@@ -120,7 +121,9 @@ def peer(name: str, size: int) -> dict[str, Any] | None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = harness.parser("emulator_speed", __doc__)
-    parser.add_argument("--size", type=int, action="append", help="of a square product; repeatable")
+    parser.add_argument(
+        "--size", type=at_least(1), action="append", help="of a square product; repeatable"
+    )
     parser.add_argument("--no-peers", action="store_true", help="the emulator alone")
     asked = parser.parse_args(arguments)
     rows: list[dict[str, Any]] = []

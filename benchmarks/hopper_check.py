@@ -21,6 +21,7 @@ import ml_dtypes
 import numpy as np
 
 import ptx
+from ptx.commands.options import at_least
 from ptx.devices import Device
 from ptx.errors import PtxError
 from ptxgemm import choices, hopper
@@ -267,7 +268,8 @@ def products(count: int, seed: int, largest: int = 700) -> list[Product]:
 
 
 def _product(pick: random.Random, largest: int) -> Product:
-    m, n, k = (pick.choice((pick.randint(1, 40), pick.randint(1, largest))) for _ in range(3))
+    few = min(40, largest)
+    m, n, k = (pick.choice((pick.randint(1, few), pick.randint(1, largest))) for _ in range(3))
     if pick.random() < 0.3:
         m, n, k = (-(-x // 16) * 16 for x in (m, n, k))
     a, b = pick.choice(tuple(PAIRS.values()))
@@ -323,12 +325,13 @@ def run(device: Device, count: int, seed: int, largest: int) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("count", type=int, nargs="?", default=100, metavar="COUNT")
+    parser.add_argument("count", type=at_least(1), nargs="?", default=100, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda:0", help="cuda:N or emulator (default: cuda:0)")
     parser.add_argument(
-        "--largest", type=int, default=700, help="what M, N and K may be (default: 700)"
-    )
+        "--largest", type=at_least(1), default=700,
+        help="what M, N and K are at most, but for what is rounded up to 16s (default: 700)",
+    )  # fmt: skip
     options = parser.parse_args(arguments)
     return bool(run(ptx.device(options.device), options.count, options.seed, options.largest))
 

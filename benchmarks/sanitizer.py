@@ -30,6 +30,7 @@ from typing import Any, Protocol
 import ptx
 from benchmarks import harness
 from benchmarks.sanitizer_output import Output, parse
+from ptx.commands.options import at_least
 from ptx.driver import STICKY, DriverError
 from ptx.errors import LaunchError
 
@@ -282,7 +283,7 @@ def main(arguments: list[str]) -> int:
         "--tool", action="append", choices=(EMULATOR, *CARD_TOOLS), help="may be repeated; else all"
     )
     parser.add_argument("--only", default="", metavar="WORD", help="kernels with this in the name")
-    parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) - 2))
+    parser.add_argument("--jobs", type=at_least(1), default=max(1, (os.cpu_count() or 2) - 2))
     parser.add_argument("--seconds", type=float, default=20, help="that a process may take")
     parser.add_argument("--sanitizer", default="", metavar="FILE", help="compute-sanitizer")
     parser.add_argument("--run", nargs="+", help=argparse.SUPPRESS)

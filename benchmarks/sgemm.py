@@ -15,6 +15,7 @@ from typing import Any
 import ptx
 from benchmarks import harness
 from benchmarks.single import Call, Contender, beside_torch
+from ptx.commands.options import at_least
 from ptxgemm import api
 from ptxgemm.shape import SEED
 from ptxgemm.tail import PREFETCHES
@@ -44,7 +45,7 @@ def _call(kernel: Any, inputs: Any, outputs: Any) -> Call:
 
 def main(arguments: list[str]) -> int:
     parser = harness.parser("sgemm", __doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--sizes", type=at_least(1), nargs="+", default=SIZES)
     options = parser.parse_args(arguments)
     rows = []
     for size in options.sizes:

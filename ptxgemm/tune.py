@@ -20,6 +20,7 @@ import ml_dtypes
 import numpy as np
 
 import ptx
+from ptx.commands.options import at_least, some_of
 from ptx.devices import Array, Device
 from ptx.errors import PtxError
 from ptxgemm import choices, choose, hopper
@@ -220,15 +221,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="products (default: decoding steps of language models, and few tiles)",
     )  # fmt: skip
     parser.add_argument(
-        "--layout", type=_some_of("NN", "NT", "TN", "TT"), default=["NT"],
+        "--layout", type=some_of("NN", "NT", "TN", "TT"), default=["NT"],
         help="of A and B, N row-major, T column-major; several with commas (default: NT, x @ w.T)",
     )  # fmt: skip
     parser.add_argument(
-        "--type", type=_some_of("bf16", "f16"), default=["bf16"],
+        "--type", type=some_of("bf16", "f16"), default=["bf16"],
         help="bf16 or f16, or both with a comma (default: bf16)",
     )  # fmt: skip
     parser.add_argument(
-        "--most", type=_most, default=MOST,
+        "--most", type=at_least(LEAST), default=MOST,
         help=f"choices to measure for each, {LEAST} or more (default: {MOST})",
     )  # fmt: skip
     parser.add_argument(
@@ -246,27 +247,6 @@ def _sizes(text: str) -> tuple[int, int, int]:
     if min(m, n, k) < 1:
         raise argparse.ArgumentTypeError(f"{text} is no MxNxK, as in 16x14336x4096")
     return m, n, k
-
-
-def _most(text: str) -> int:
-    try:
-        count = int(text)
-    except ValueError:
-        count = 0
-    if count < LEAST:
-        raise argparse.ArgumentTypeError(f"{text} is no count of {LEAST} or more")
-    return count
-
-
-def _some_of(*known: str) -> Callable[[str], list[str]]:
-    def names(text: str) -> list[str]:
-        found = text.split(",")
-        for name in found:
-            if name not in known:
-                raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(known)}")
-        return found
-
-    return names
 
 
 def run(options: argparse.Namespace) -> int:

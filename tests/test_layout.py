@@ -21,6 +21,7 @@ USES = {
     "layouts": set(),
     "cache": set(),
     "collector": set(),
+    "lazy": set(),
     "loops": {"dominance"},
     "occupancy": set(),
     "scheduling": set(),

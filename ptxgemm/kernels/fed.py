@@ -9,7 +9,8 @@ tensor copies. What they fill in for elements outside are zeros.
 
 In a loop of nothing else a quarter of an H200's SM starts an HMMA.16816 every 6.0 clocks, which
 would be 714 TFLOP/s at 1.98 GHz, and a DMMA.16x8x16 every 66. Products of 4096 x 4096 x 4096 reach
-476 TFLOP/s in f16 and 64.6 in f64, where :mod:`ptxgemm.kernels.mma` has 403 and 61.0.
+479.5 TFLOP/s in f16 and 64.4 in f64, where :mod:`ptxgemm.kernels.mma` has 392.4 and 60.8
+(``benchmarks/results/fragments.jsonl``).
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import ptx
+from ptx.commands.options import some_of
 from tests.differential import answers, folding, recorded
 from tests.differential.comparison import differences
 from tests.differential.instances import all_instances, video_instances
@@ -94,14 +95,6 @@ def fold() -> None:
         print(f"{kind:32} {folded:6} of {folded + left:6} results")
 
 
-def _stages(text: str) -> list[str]:
-    stages = text.split(",")
-    for stage in stages:
-        if stage not in STAGES:
-            raise argparse.ArgumentTypeError(f"{stage!r} is none of {', '.join(STAGES)}")
-    return stages
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.differential", description=__doc__,
@@ -114,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--out", type=Path, help="the folder that run writes answers to")
     parser.add_argument(
-        "--stages", type=_stages, default=list(STAGES),
+        "--stages", type=some_of(*STAGES), default=list(STAGES),
         help=f"with commas, of {', '.join(STAGES)} (default: all)",
     )  # fmt: skip
     parser.add_argument("--optimize", type=int, default=3, help="ptxas's level")

@@ -33,6 +33,17 @@ def test_a_few_are_right_on_the_emulator(capsys: pytest.CaptureFixture[str]) -> 
     assert "2 random products, 0 wrong" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("wrong", [["0"], ["3", "--largest", "0"], ["--largest", "few"]])
+def test_no_count_below_one(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        hopper_check.main(["--device", "emulator", *wrong])
+    assert f"{wrong[-1]} is no count of 1 or more" in capsys.readouterr().err
+
+
+def test_the_smallest_products_are_drawn() -> None:
+    assert {side for p in products(40, 0, 1) for side in (p.m, p.n, p.k)} == {1, 16}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_more_are_right_on_the_emulator(seed: int) -> None:
