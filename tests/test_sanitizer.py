@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -18,6 +16,7 @@ from benchmarks.sanitizer_planted import Planted, planted
 from benchmarks.sanitizer_products import HOPPER, samples
 from ptxgemm.narrow import Narrow
 from tests.gemm.test_wgmma_sass import missing
+from tools import generate_sanitizer
 
 ROOT = Path(__file__).parents[1]
 
@@ -297,18 +296,6 @@ def fake(tmp_path: Path) -> Sanitizer:
     return Sanitizer(str(script), seconds=1)
 
 
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "generate_sanitizer", ROOT / "tools" / "generate_sanitizer.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses look for their annotations
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_a_run_is_recorded_and_becomes_a_table(
     fake: Sanitizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -333,7 +320,7 @@ def test_a_run_is_recorded_and_becomes_a_table(
     path = tmp_path / "sanitizer.jsonl"
     where = {"machine": "none", "date": "2026-01-01", "commit": "0"}
     path.write_text("".join(json.dumps({**row, **where}) + "\n" for row in rows))
-    page = generator().page((ROOT / "docs" / "faults.md").read_text(encoding="utf-8"), path)
+    page = generate_sanitizer.page((ROOT / "docs" / "faults.md").read_text(encoding="utf-8"), path)
     assert "| left_neighbour | out-of-bounds | found, other line | clean |" in page
     assert "| memcheck | 3 | 3 | 0 | 4 | 0 | 0 |" in page
     assert "| wgmma bf16 NN | clean |" in page
@@ -356,7 +343,7 @@ def test_the_page_names_false_alarms_and_what_did_not_run(tmp_path: Path) -> Non
         + row("racecheck", ("a", "broken", "found"), ("a", "mended", "found"))
         + row("racecheck", ("b", "broken", "found"), ("b", "mended", "clean"))
     )
-    page = generator().page((ROOT / "docs" / "faults.md").read_text(encoding="utf-8"), path)
+    page = generate_sanitizer.page((ROOT / "docs" / "faults.md").read_text(encoding="utf-8"), path)
     assert "- False alarms of racecheck: the twins of `a`.\n" in page
     assert "- synccheck has no recorded run.\n" in page
     assert "memcheck has no" not in page and "alarms of memcheck" not in page
@@ -365,4 +352,4 @@ def test_the_page_names_false_alarms_and_what_did_not_run(tmp_path: Path) -> Non
 
 def test_without_a_record_the_page_says_so(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
-    assert "has not been made yet" in generator().page(text, tmp_path / "none.jsonl")
+    assert "has not been made yet" in generate_sanitizer.page(text, tmp_path / "none.jsonl")

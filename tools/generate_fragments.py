@@ -6,10 +6,11 @@ python tools/generate_fragments.py --check   exit 1 where they are not what the 
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from typing import Any
+
+import generated
 
 from ptx import pictures
 from ptx.layouts import Fragment
@@ -121,28 +122,11 @@ def files() -> dict[str, str]:
     return found
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if out of date")
-    check = parser.parse_args().check
-    wanted = files()
-    there = {
-        str(path.relative_to(DOCS)): path.read_text(encoding="utf-8")
-        for path in (DOCS / "fragments.md", *(DOCS / FOLDER).glob("*.svg"))
-        if path.exists()
-    }
-    if check:
-        if wanted != there:
-            print(f"docs/fragments.md is out of date: run python {sys.argv[0]}", file=sys.stderr)
-            return 1
-        return 0
-    (DOCS / FOLDER).mkdir(parents=True, exist_ok=True)
-    for name in there.keys() - wanted.keys():
-        (DOCS / name).unlink()
-    for name, content in wanted.items():
-        (DOCS / name).write_text(content, encoding="utf-8")
-    return 0
+def made() -> dict[Path, str | None]:
+    """The files, and pictures of before that are no longer among them."""
+    there = dict.fromkeys((DOCS / FOLDER).glob("*.svg"))
+    return there | {DOCS / name: text for name, text in files().items()}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.main(__doc__, made))

@@ -6,13 +6,14 @@ python tools/generate_performance.py --check   exit 1 where it is not what the r
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+import generated
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -365,24 +366,5 @@ def readme() -> str:
     return before + summary() + rest.partition(END)[2]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if out of date")
-    wanted = {PAGE: page(), README: readme()}
-    if parser.parse_args().check:
-        stale = [
-            path.name
-            for path, text in wanted.items()
-            if not path.exists() or path.read_text(encoding="utf-8") != text
-        ]
-        if stale:
-            command = "run python tools/generate_performance.py"
-            print(f"out of date: {', '.join(stale)}; {command}", file=sys.stderr)
-        return int(bool(stale))
-    for path, text in wanted.items():
-        path.write_text(text, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.main(__doc__, lambda: {PAGE: page(), README: readme()}))

@@ -6,11 +6,12 @@ python tools/generate_reference.py --check   exit 1 where it is not what the tab
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import generated
 
 from ptx.isa import FORMS, LEFT_OUT, SPECIAL, describe
 from ptx.isa.describe import Chapter
@@ -103,19 +104,5 @@ def _left_out() -> Iterator[str]:
         yield f"| `{name}` | {reason} |"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if out of date")
-    text = page()
-    if parser.parse_args().check:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-            print(f"{PAGE.name} is out of date: run python {sys.argv[0]}", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(text, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.main(__doc__, lambda: {PAGE: page()}))

@@ -7,7 +7,6 @@ python tools/generate_sanitizer.py --check   exit 1 where it is not what the res
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import defaultdict
@@ -15,6 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import generated
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "sanitizer.jsonl"
@@ -163,19 +164,5 @@ def page(text: str, path: Path = RESULTS) -> str:
     return before + BEGIN + section(read(path)) + END + after
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    options = parser.parse_args()
-    kept = PAGE.read_text(encoding="utf-8")
-    written = page(kept)
-    if options.check and written != kept:
-        print(f"{PAGE.relative_to(ROOT)} is not what the results give: run {Path(__file__).name}")
-        return 1
-    if not options.check:
-        PAGE.write_text(written, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.main(__doc__, lambda: {PAGE: page(PAGE.read_text(encoding="utf-8"))}))

@@ -9,12 +9,13 @@ file small enough for mypy to read at once.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+import generated
 
 from ptx import isa
 from ptx.emission import attribute
@@ -165,18 +166,5 @@ def _methods(tree: ast.Module) -> list[str]:
     return lines
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if out of date")
-    text = stub()
-    if parser.parse_args().check:
-        if not STUB.exists() or STUB.read_text(encoding="utf-8") != text:
-            print(f"{STUB.name} is out of date: run python tools/generate_stub.py", file=sys.stderr)
-            return 1
-        return 0
-    STUB.write_text(text, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.main(__doc__, lambda: {STUB: stub()}))

@@ -6,11 +6,12 @@ python tools/generate_tails.py --check   exit 1 where they are not what the resu
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
 from typing import Any
+
+import generated
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "tails.jsonl"
@@ -190,25 +191,11 @@ def page(rows: list[Row]) -> str:
     return HEADER + advice(rows) + picture + times(rows) + machine_code(rows) + source
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true")
-    check = parser.parse_args().check
+def made() -> dict[Path, str | None]:
+    """Nothing where no run is recorded: ``make bench-tails`` measures on a GPU."""
     rows = latest()
-    if not rows:
-        print("no run is recorded: make bench-tails measures on a GPU and writes the page")
-        return 0
-    stale = False
-    for path, text in ((PAGE, page(rows)), (PLOT, plot(rows))):
-        if check:
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
-                print(f"{path.name} is stale: run python tools/generate_tails.py", file=sys.stderr)
-                stale = True
-        else:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-    return 1 if stale else 0
+    return {PAGE: page(rows), PLOT: plot(rows)} if rows else {}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.main(__doc__, made))
