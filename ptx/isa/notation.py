@@ -56,10 +56,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Literal, cast
 
+from ptx.isa import row_operands
+from ptx.isa.row_operands import Operand
 from ptx.isa.words import NEEDS, ROLES, SPACES, WIDENING, WORDS
 from ptx.targets import Version, version
 from ptx.types import HELD_IN, TYPES, widened
@@ -113,27 +115,6 @@ class Slot:
         name = f"[{self.name}]" if self.kind == "addr" else self.name
         count = f"*{self.count}" if self.count is not None else ""
         return f"{name}{':' if self.type else ''}{self.type}{count}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Operand:
-    """One operand as the row spells it."""
-
-    condition: str | None
-    """None: always there. ``""``: optional. Else the word (or choice) that brings it."""
-    text: str
-    name: str = ""
-    type: str = ""
-    count: str = ""
-    access: Literal["r", "w", "rw"] = "r"
-    negatable: bool = False
-    second: Literal["", "may", "must"] = ""
-    register_only: bool = False
-    exact: bool = False
-    selector: str = ""
-    selector_optional: bool = False
-    droppable: bool = False
-    inner: tuple[_Operand, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -212,6 +193,8 @@ class Form:
             return {tuple(v.split(".")): ((word, v),) for v in values}
         names = re.findall(r"<(\w+)>", word)
         found = {}
+        if unknown := [name for name in names if not self._values(name)]:
+            raise ValueError(f"row {self.syntax}: the choice <{unknown[0]}> has no values")
         for combination in itertools.product(*(self._values(n) or () for n in names)):
             spelled = word
             for name, value in zip(names, combination, strict=True):
@@ -224,7 +207,12 @@ class Form:
     @cached_property
     def parts(self) -> tuple[_Part, ...]:
         found = []
-        for brace, group in re.findall(r"(\{)?((?:\.[^.{}]+)+)\}?", self.head[len(self.opcode) :]):
+        modifiers = self.head[len(self.opcode) :]
+        if re.fullmatch(r"((\.[^.{}]+)|\{(\.[^.{}]+)+\})*", modifiers) is None:
+            raise ValueError(
+                f"row {self.syntax}: the head {self.head!r} does not follow the notation"
+            )
+        for brace, group in re.findall(r"(\{)?((?:\.[^.{}]+)+)\}?", modifiers):
             for one in [group] if brace else re.findall(r"\.[^.]+", group):
                 alternatives: dict[Words, tuple[tuple[str, str], ...]] = {(): ()}
                 for word in one[1:].split("."):
@@ -321,8 +309,11 @@ class Form:
     # ------------------------------------------------------------ the operands
 
     @cached_property
-    def operands(self) -> tuple[_Operand, ...]:
-        return tuple(_parse_operands(self.operand_text))
+    def operands(self) -> tuple[Operand, ...]:
+        try:
+            return tuple(row_operands.read(self.operand_text))
+        except ValueError as error:
+            raise ValueError(f"row {self.syntax}: {error}") from error
 
     def signatures(self, words: Words, bound: Choices) -> list[tuple[Slot, ...]]:
         """Every operand list that one spelling may have: several where operands are optional."""
@@ -343,7 +334,7 @@ class Form:
             lists = longer + lists if condition == "" else longer
         return lists
 
-    def _slot(self, operand: _Operand, choices: Choices, last_type: str, space: str) -> Slot:
+    def _slot(self, operand: Operand, choices: Choices, last_type: str, space: str) -> Slot:
         text, name = operand.text, operand.name
         if text == "_":
             return Slot("_", "sink")
@@ -466,94 +457,7 @@ def variants(form: Form, words: Words, bound: dict[str, str]) -> list[Variant]:
     ]
 
 
-# ---------------------------------------------------------------- reading a row's operands
-
-_CONDITION = re.compile(r"\{(\.[^,{}]+)?,\s*")
-_OPENING = {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, ")": -1}
-
-
-def _parse_operands(text: str) -> Iterator[_Operand]:
-    while text := text.lstrip(" ,"):
-        if conditional := _CONDITION.match(text):
-            end = _closing(text, conditional.end(), depth=1)
-            condition = (conditional[1] or "")[1:]
-            for one in _split(text[conditional.end() : end - 1]):
-                yield _parse_operand(one, condition)
-        else:
-            end, depth = 0, 0
-            while end < len(text) and (
-                depth or (text[end] != "," and not _CONDITION.match(text, end))
-            ):
-                depth += _OPENING.get(text[end], 0)
-                end += 1
-            yield _parse_operand(text[:end].strip(), None)
-        text = text[end:]
-
-
-def _parse_operand(text: str, condition: str | None) -> _Operand:
-    if text == "_" or text.isdigit():
-        return _Operand(condition, text)
-    if text[0] == "(":
-        name = text[1:-1]
-        return _Operand(condition, text, name, access="w" if name == "d" else "r")
-    if selected := re.fullmatch(r"(.+?)(\{)?\.(\w+)\}?", text):
-        plain = _parse_operand(selected[1], condition)
-        return replace(plain, selector=selected[3], selector_optional=bool(selected[2]))
-    if text[0] == "[":
-        first, *rest = _split(text[1:-1])
-        name, _, space = first.partition(":")
-        return _Operand(
-            condition,
-            text,
-            name,
-            space.removesuffix("!"),
-            exact=space.endswith("!"),
-            inner=tuple(_parse_operand(r, None) for r in rest),
-        )
-    if text.endswith("{_}"):
-        return replace(_parse_operand(text[:-3], condition), droppable=True)
-    negatable, bare = text.startswith("{!}"), text.removeprefix("{!}")
-    both, bare = bare.startswith("+"), bare.removeprefix("+")
-    only, bare = bare.startswith("%"), bare.removeprefix("%")
-    second: Literal["", "may", "must"] = "may" if "{|" in bare else "must" if "|" in bare else ""
-    bare = re.sub(r"\{?\|\w+\}?", "", bare)
-    read = re.fullmatch(r"(\w+)(?::(\w+)(!)?)?(?:\*(.+))?", bare)
-    if read is None:
-        raise ValueError(f"row: the operand {text!r} does not follow the notation")
-    written = re.fullmatch(r"d\d?|p|q", read[1]) is not None
-    return _Operand(
-        condition,
-        text,
-        read[1],
-        read[2] or "",
-        read[4] or "",
-        access="rw" if both else "w" if written else "r",
-        negatable=negatable,
-        second=second,
-        register_only=only,
-        exact=bool(read[3]),
-    )
-
-
-def _closing(text: str, start: int, depth: int) -> int:
-    """The index after the bracket that closes `depth` open ones, from `start` on."""
-    while depth:
-        depth += _OPENING.get(text[start], 0)
-        start += 1
-    return start
-
-
-def _split(text: str) -> list[str]:
-    """Split at the commas outside all brackets."""
-    parts, depth, current = [], 0, ""
-    for character in text:
-        depth += _OPENING.get(character, 0)
-        if character == "," and not depth:
-            parts.append(current.strip())
-            current = ""
-        else:
-            current += character
-    return [*parts, current.strip()] if current.strip() else parts
+# ---------------------------------------------------------------- small pieces
 
 
 def _common(a: Words, b: Words) -> int:

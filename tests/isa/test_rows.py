@@ -7,6 +7,7 @@ import pytest
 from ptx.errors import PtxError
 from ptx.ir import Addr, Reg, Special, Symbol
 from ptx.isa import FORMS, Variant, follow, resolve
+from ptx.isa.notation import Form, variants
 from ptx.isa.words import EFFECTS, ROLES, WORDS
 from ptx.operands import select
 from ptx.targets import Version
@@ -24,6 +25,30 @@ def variant(op: str, operands: int | None = None) -> Variant:
     found = [v for v in resolve(op) if operands in (None, len(v.slots))]
     assert len(found) == 1, f"{op}: {found}"
     return found[0]
+
+
+def test_every_row_is_read_whole() -> None:
+    """Rows are read when they are first asked for: a malformed one is found here."""
+    for form in ROWS:
+        spellings = list(form.spellings())
+        assert spellings and all(variants(form, *spellings[at]) for at in (0, -1)), form
+
+
+@pytest.mark.parametrize(
+    ("syntax", "message"),
+    [
+        ("add.{type} d, a, b", r"row add\.\{type\} d, a, b: the head 'add\.\{type\}' does not"),
+        ("add{.sat.type d, a, b", r"the head 'add\{\.sat\.type' does not follow the notation"),
+        ("mma.m<size>.type d, a", r"row mma.* the choice <size> has no values"),
+        ("ld.type d, [a", r"row ld\.type d, \[a: the brackets of '\[a' do not match"),
+        ("ld.type d, [a]{, b", r"the brackets of '\{, b' do not match"),
+        ("ld.type d-e, [a]", r"row ld.*: the operand 'd-e' does not follow the notation"),
+    ],
+)
+def test_a_malformed_row_is_named(syntax: str, message: str) -> None:
+    form = Form(syntax, 50, "6.0", "", {"type": "u32 s32"}, "test")
+    with pytest.raises(ValueError, match=message):
+        [variants(form, words, bound) for words, bound in form.spellings()]
 
 
 def test_every_effect_is_explained_and_used() -> None:
