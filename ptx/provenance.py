@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from ptx import types
 from ptx.controlflow import Flow
-from ptx.ir import Addr, Function, Imm, Instruction, Operand, Parameter, Reg, Symbol, Variable
+from ptx.ir import Addr, Function, Imm, Instruction, Parameter, Symbol, Variable
 
 Value = TypeVar("Value")
 
@@ -69,13 +69,6 @@ def variable_of(
         return own
     found = named.get(name)
     return found if isinstance(found, Variable) else None
-
-
-def symbol_of(operand: Operand) -> Symbol | None:
-    """The symbol whose address an operand is or starts at."""
-    if isinstance(operand, Addr):
-        operand = operand.base
-    return operand if isinstance(operand, Symbol) else None
 
 
 # ---------------------------------------------------------------- spaces
@@ -379,9 +372,3 @@ _ARITHMETIC: dict[str, Callable[[Instruction, list[Residue]], Residue]] = {
     "and": _mask,
 }
 """How the low bits of a result follow from those of the sources."""
-
-
-def register_of(operand: Operand) -> Reg | None:
-    """The register that an address starts from."""
-    base = operand.base if isinstance(operand, Addr) else operand
-    return base if isinstance(base, Reg) else None

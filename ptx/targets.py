@@ -1,4 +1,4 @@
-"""Targets and versions: which `.target` meets which need, and the smallest that meets them all.
+"""Targets and versions: which there are, and which `.target` meets which need.
 
 A need is written as in the instruction table: ``"90"`` (sm_90 and everything newer), ``"90a"``
 (that architecture alone), ``"100f"`` (its family: sm_100f, sm_100a, sm_103f, sm_103a ...).
@@ -9,7 +9,6 @@ Sources: PTX ISA 9.0, section 11.1.2; acceptance by ptxas 13.0.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cache
 
 Version = tuple[int, int]
@@ -78,9 +77,3 @@ def meets(target: str, need: str) -> bool:
 def targets_meeting(need: str) -> tuple[str, ...]:
     """All targets that meet ``need``, smallest first."""
     return tuple(target for target in INTRODUCED if meets(target, need))
-
-
-def smallest_target(needs: Iterable[str]) -> str | None:
-    """The first target that meets every need, or None where no single one does."""
-    wanted = set(needs)
-    return next((t for t in INTRODUCED if all(meets(t, need) for need in wanted)), None)

@@ -32,9 +32,6 @@ from ptx.ir import Not, Reg, Vector
 if TYPE_CHECKING:
     from ptx.emu.machine import Launch
 
-BACKWARD_BRANCHES = 64
-"""So many backward branches a group takes in one turn while others could run."""
-
 POLLING_STEPS = 1_000
 """So many steps in which threads poll, and nothing that others wait for is done, are enough."""
 

@@ -189,10 +189,6 @@ class Program:
             scope.names[variable.name] = Located("shared", self.dynamic_offset)
 
     @property
-    def static_shared_bytes(self) -> int:
-        return self._shared.used[0]
-
-    @property
     def local_bytes(self) -> int:
         return self._local.used[0]
 

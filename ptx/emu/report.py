@@ -9,7 +9,6 @@ warps (:func:`ptx.layouts.bank_conflict_ways`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -190,9 +189,6 @@ class Counts:
                 )
             )
         return Report(self.program.kernel.name, tuple(rows), self.barriers)
-
-
-Counting = Callable[["Chunk", Array, int, Array], tuple[int, int, int]]
 
 
 def touched_sectors(chunk: Chunk, at: Array, nbytes: int, lanes: Array) -> tuple[int, int, int]:

@@ -25,7 +25,6 @@ from ptx.ir import SINK, Pair
 if TYPE_CHECKING:
     from ptx.emu.chunk import Chunk, Control, Group
 
-WHOLE = np.uint32(0xFFFFFFFF)
 Together = Callable[[Array], None]
 """What a warp instruction does for threads that execute it together."""
 
@@ -211,10 +210,6 @@ def _definedness(chunk: Chunk, decoded: Decoded) -> Together | None:
             defined[who] = True
 
     return settle
-
-
-def full_mask(chunk: Chunk) -> Source:
-    return np.broadcast_to(WHOLE, chunk.count)
 
 
 def _shuffle(chunk: Chunk, decoded: Decoded) -> tuple[Source, Together]:

@@ -7,7 +7,6 @@ are its, split where a GEMM's reader looks for one part.
 from __future__ import annotations
 
 import difflib
-import re
 
 GROUPS = {
     "FP32": "FADD FADD2 FCHK FFMA FFMA2 FFMA32I FHADD FHFMA FMNMX FMNMX3 FMUL FMUL2 FMUL32I FSEL "
@@ -49,9 +48,6 @@ OTHER = "other"
 BRANCHES = ("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU")
 """That go to another place of the same kernel."""
 
-RECONVERGENCE = ("BSSY", "BSYNC")
-"""Around code that part of a warp may jump over."""
-
 ACCESSES = ("LDG", "STG", "LDGSTS", "LD", "ST", "LDS", "STS", "LDL", "STL", "LDSM", "STSM")
 """Loads and stores whose width is told by a modifier."""
 
@@ -82,6 +78,3 @@ def access_bits(opcode: str) -> int:
 def near(opcode: str) -> tuple[str, ...]:
     """Known opcodes that an unknown one may have been meant for."""
     return tuple(difflib.get_close_matches(opcode, GROUP_OF, n=3))
-
-
-OPCODE = re.compile(r"[A-Z][A-Z0-9_]*(?:\.[A-Za-z0-9_]+)*")

@@ -30,7 +30,6 @@ _THREE = (
     "shf.l.wrap.b32 shf.r.clamp.b32 slct.s32.s32 dp4a.s32.u32 dp2a.lo.u32.s32"
 ).split()
 _COMPARE = "eq.u32 ne.u32 lt.u32 ge.u32 lt.s32 gt.s32 le.s32 hi.u32 ls.u32".split()
-_REDUCE = "add.u32 min.s32 max.u32 add.s32 and.b32 or.b32 xor.b32".split()
 _ATOMIC = "add.u32 min.s32 max.u32 and.b32 or.b32 xor.b32 inc.u32".split()
 
 

@@ -83,12 +83,6 @@ def test_vector_and_scalar_accesses_overlap() -> None:
     run(text.format(meet=MEET), block=64)
 
 
-PRODUCER = """
-setp.ge.u32 %p0, %j, 32;
-@%p0 bra consumer;
-"""
-
-
 def test_arrival_orders_a_producer_before_its_consumer() -> None:
     """Warp 0 writes and arrives, warp 1 waits and reads; the way back is a second barrier."""
     text = (

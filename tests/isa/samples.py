@@ -24,7 +24,7 @@ from ptx.ir import (
 from ptx.isa import FORMS, Form, Slot, Variant
 from ptx.isa.notation import variants
 from ptx.isa.words import SPACES
-from ptx.targets import INTRODUCED, VERSIONS, Version, meets, smallest_target, targets_meeting
+from ptx.targets import INTRODUCED, VERSIONS, Version, meets, targets_meeting
 from ptx.types import register_type
 from tests.isa.referee import REGISTERS_EACH
 
@@ -154,8 +154,8 @@ def covering(form: Form, least: int = 0) -> list[Variant]:
 
 def home(variant: Variant) -> tuple[str, Version]:
     """The smallest target and version that the table says `variant` assembles for."""
-    target = smallest_target(variant.needs)
-    assert target is not None, f"{variant.op}: no target meets {variant.needs}"
+    lacking = unmet(variant)
+    target = next(target for target in INTRODUCED if target not in lacking)
     return target, max(variant.version, INTRODUCED[target])
 
 

@@ -21,8 +21,6 @@ from ptx.emu.semantics.rules import Array
 F64_MIN_NORMAL = 2.0**-1022
 F32_MIN_NORMAL = 2.0**-126
 F32_MAX = float(np.finfo(np.float32).max)
-_F32_OVERFLOW = 2.0**128 - 2.0**103
-"""The midpoint between the largest float32 and what would follow it."""
 
 
 @dataclass(frozen=True)
