@@ -22,16 +22,15 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ptx import checker, isa, parameters
 from ptx.blocks import Block, block, refuse_unopened
 from ptx.conversion import show
+from ptx.declarations import Directives, Names, Variables
 from ptx.emission import PREFIXES, Emitter, Op, attribute, outside, place_of, word
 from ptx.errors import Place, PtxError
 from ptx.ir import (
-    Addr,
     Function,
     Instruction,
     Item,
@@ -43,14 +42,13 @@ from ptx.ir import (
     Registers,
     Special,
     Symbol,
-    Variable,
 )
 from ptx.operators import counted, refuse_endless
 from ptx.types import FUNDAMENTAL, register_type
 from ptx.values import integer
 
 if TYPE_CHECKING:
-    from types import FrameType
+    pass
 
 
 class SpecialVector:
@@ -82,11 +80,9 @@ class Kernel:
             parameter: parameters.parse(parameter, text, self._place)
             for parameter, text in params.items()
         }
-        self._variables: list[Variable] = []
-        self._externals: list[Variable] = []
-        self._directives: dict[str, tuple[int, ...]] = {}
-        self._directive_places: dict[str, Place] = {}
-        self._names: set[str] = {self.name, *params}
+        self._names = Names((self.name, *params))
+        self._variables = Variables(self._names)
+        self._directives = Directives()
         self._elses: list[Label] = []
         """The labels that branches have ended with."""
         self.unopened: dict[int, Block[Any]] = {}
@@ -272,13 +268,7 @@ class Kernel:
             )
 
     def _unique(self, name: str) -> str:
-        parameters.legal_name(name, "label", self._emitter.here())
-        number, unique = 1, name
-        while unique in self._names:
-            unique = f"{name}_{number}"
-            number += 1
-        self._names.add(unique)
-        return unique
+        return self._names.unique(name, "label", self._emitter.here())
 
     # ------------------------------------------------------------ registers and memory
 
@@ -299,49 +289,21 @@ class Kernel:
 
         ``tile + 16`` is an address 16 bytes on; ``k.mov.u32(tile)`` brings it into a register.
         """
-        return self._variable("shared", name, type, count, align)
+        return self._variables.declare("shared", name, type, count, align, self.here())
 
     def local(
         self, name: str, type: str, count: int | Sequence[int] = 1, *, align: int | None = None
     ) -> Symbol:
         """An array in each thread's local memory; as :meth:`shared`."""
-        return self._variable("local", name, type, count, align)
+        return self._variables.declare("local", name, type, count, align, self.here())
 
     def dynamic_shared(self, name: str, type: str = "b8", *, align: int = 16) -> Symbol:
         """The shared memory whose size the launch gives, after all static arrays."""
-        made = self._declare("shared", name, type, (None,), align)
-        self._externals.append(replace(made, linkage="extern"))
-        return Symbol(name, 0, "shared")
-
-    def _variable(
-        self, space: str, name: str, type: str, count: int | Sequence[int], align: int | None
-    ) -> Symbol:
-        place = self._emitter.here()
-        given = count if isinstance(count, (tuple, list)) else (count,)
-        shape = tuple(parameters.whole(n, f"an extent of {name}", place) for n in given)
-        self._variables.append(self._declare(space, name, type, shape, align))
-        return Symbol(name, 0, space)
-
-    def _declare(
-        self, space: str, name: str, type: str, shape: tuple[int | None, ...], align: int | None
-    ) -> Variable:
-        """A variable under a name that was free."""
-        place = self._emitter.here()
-        if parameters.legal_name(name, "variable", place) in self._names:
-            raise PtxError(f"the name {name} is taken already", place)
-        held = register_type(type)
-        if held not in FUNDAMENTAL or held == "pred":
-            raise PtxError(f".{type} is no type of a variable", place)
-        bytes = None if align is None else parameters.alignment(align, name, place)
-        self._names.add(name)
-        return Variable(space, held, name, shape, bytes, place=place)
+        return self._variables.declare_dynamic(name, type, align, self.here())
 
     def alignment(self, variable: Symbol) -> int | None:
         """The alignment in bytes that a variable of this kernel is declared with."""
-        for one in (*self._variables, *self._externals):
-            if one.name == variable.name:
-                return one.alignment
-        return None
+        return self._variables.alignment(variable)
 
     def here(self) -> Place:
         """The author's line that runs now, for errors of what is built on a kernel."""
@@ -356,7 +318,7 @@ class Kernel:
         array ``mov`` of its address and ``cvta.param``, which makes that address generic.
         """
         frame = sys._getframe(1)
-        return tuple(self._load_parameter(name, frame) for name in self._specs)
+        return tuple(parameters.load(self._emitter, spec, frame) for spec in self._specs.values())
 
     def param(self, name: str) -> Any:
         """One parameter by name, as :meth:`params` gives it."""
@@ -365,28 +327,7 @@ class Kernel:
             raise PtxError(
                 f"{self.name} has no parameter {name}; it has {known}", self._emitter.here()
             )
-        return self._load_parameter(name, sys._getframe(1))
-
-    def _load_parameter(self, name: str, frame: FrameType) -> Any:
-        spec = self._specs[name]
-        self._emitter.refuse_under_guard("ld.param", place_of(outside(frame)))
-        symbol = Symbol(name, 0, "param")
-        if spec.parameter.count is not None:
-            address = self._emitter.emit("mov.b64", (symbol,), None, frame)
-            return self._emitter.emit("cvta.param.u64", (address,), None, frame)
-        type = spec.parameter.type
-        if type == "f16":
-            half = self._emitter.register(type)
-            return self._emitter.emit("ld.param.b16", (Addr(symbol),), half, frame)
-        if spec.space is None:
-            return self._emitter.emit(f"ld.param.{type}", (Addr(symbol),), None, frame)
-        pointer = self._emitter.register("b64", "generic")
-        self._emitter.emit("ld.param.b64", (Addr(symbol),), pointer, frame)
-        if spec.space == "generic":
-            return pointer
-        converted = self._emitter.register("b64", spec.space)
-        self._emitter.emit(f"cvta.to.{spec.space}.u64", (pointer,), converted, frame)
-        return converted
+        return parameters.load(self._emitter, self._specs[name], sys._getframe(1))
 
     def global_index(self, axis: str = "x") -> Reg:
         """This thread's index in the whole grid along `axis`, a ``u32``.
@@ -426,34 +367,23 @@ class Kernel:
 
     def maxntid(self, x: int, y: int = 1, z: int = 1) -> None:
         """``.maxntid``: the most threads a launch may give a CTA."""
-        self._directive("maxntid", (x, y, z))
+        self._directives.add("maxntid", (x, y, z), self.here())
 
     def reqntid(self, x: int, y: int = 1, z: int = 1) -> None:
         """``.reqntid``: the threads every launch must give a CTA."""
-        self._directive("reqntid", (x, y, z))
+        self._directives.add("reqntid", (x, y, z), self.here())
 
     def minnctapersm(self, count: int) -> None:
         """``.minnctapersm``: how many CTAs should fit on one SM."""
-        self._directive("minnctapersm", (count,))
+        self._directives.add("minnctapersm", (count,), self.here())
 
     def maxnreg(self, count: int) -> None:
         """``.maxnreg``: the most registers a thread may use."""
-        self._directive("maxnreg", (count,))
+        self._directives.add("maxnreg", (count,), self.here())
 
     def reqnctapercluster(self, x: int, y: int = 1, z: int = 1) -> None:
         """``.reqnctapercluster``: the CTAs of a cluster."""
-        self._directive("reqnctapercluster", (x, y, z))
-
-    def _directive(self, word: str, arguments: tuple[int, ...]) -> None:
-        other = {"maxntid": "reqntid", "reqntid": "maxntid"}.get(word)
-        place = self._emitter.here()
-        if other in self._directives:
-            raise PtxError(f".{word} and .{other} exclude each other", place)
-        arguments = tuple(parameters.whole(n, f"an argument of .{word}", place) for n in arguments)
-        if other and arguments[0] * arguments[1] * arguments[2] > 1024:
-            raise PtxError(f".{word} {arguments}: a CTA has at most 1024 threads", place)
-        self._directives[word] = arguments
-        self._directive_places[word] = place
+        self._directives.add("reqnctapercluster", (x, y, z), self.here())
 
     # ------------------------------------------------------------ the finished function
 
@@ -467,21 +397,21 @@ class Kernel:
         return Function(
             self.name,
             tuple(spec.parameter for spec in self._specs.values()),
-            (*declared, *self._variables, *self._emitter.body),
-            directives=tuple(self._directives.items()),
+            (*declared, *self._variables.own, *self._emitter.body),
+            directives=tuple(self._directives.arguments.items()),
             place=self._place,
-            directive_places=tuple(self._directive_places[word] for word in self._directives),
+            directive_places=self._directives.places,
         )
 
     def items(self) -> tuple[Item, ...]:
         """The checked kernel and the module variables it needs; the first error found is raised."""
         function = self.function()
-        checker.require_sound(function, self._externals)
-        return (*self._externals, function)
+        checker.require_sound(function, self._variables.external)
+        return (*self._variables.external, function)
 
     def unchecked(self) -> tuple[Item, ...]:
         """The same as it stands, for ``ptx.check``, which tells every mistake and raises none."""
-        return (*self._externals, self.function())
+        return (*self._variables.external, self.function())
 
     def __str__(self) -> str:
         """Its PTX as it stands, finished or not, below a comment for each mistake that is in it;

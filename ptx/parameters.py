@@ -1,16 +1,20 @@
-"""Names, and what a kernel's parameter is declared as."""
+"""Names, and a kernel's parameters: as declared, and as brought into registers."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ptx.emission import Emitter, outside, place_of
 from ptx.errors import Place, PtxError
-from ptx.ir import Parameter
+from ptx.ir import Addr, Parameter, Symbol
 from ptx.names import why_no_name
 from ptx.types import FUNDAMENTAL, bits, register_type
 from ptx.values import integer
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 def legal_name(name: str, what: str, place: Place | None = None) -> str:
@@ -86,3 +90,27 @@ def parse(name: str, text: str, place: Place | None = None) -> Spec:
         "u64", name, pointer=pointer, pointer_align=pointer_align, place=place, element=type
     )
     return Spec(parameter, space)
+
+
+def load(emitter: Emitter, spec: Spec, frame: FrameType) -> Any:
+    """Emit what brings a parameter into a register, and return that: ``ld.param``, and for a
+    pointer ``cvta.to`` its space; for an array ``mov`` of its address and ``cvta.param``.
+    """
+    emitter.refuse_under_guard("ld.param", place_of(outside(frame)))
+    symbol = Symbol(spec.parameter.name, 0, "param")
+    if spec.parameter.count is not None:
+        address = emitter.emit("mov.b64", (symbol,), None, frame)
+        return emitter.emit("cvta.param.u64", (address,), None, frame)
+    type = spec.parameter.type
+    if type == "f16":
+        half = emitter.register(type)
+        return emitter.emit("ld.param.b16", (Addr(symbol),), half, frame)
+    if spec.space is None:
+        return emitter.emit(f"ld.param.{type}", (Addr(symbol),), None, frame)
+    pointer = emitter.register("b64", "generic")
+    emitter.emit("ld.param.b64", (Addr(symbol),), pointer, frame)
+    if spec.space == "generic":
+        return pointer
+    converted = emitter.register("b64", spec.space)
+    emitter.emit(f"cvta.to.{spec.space}.u64", (pointer,), converted, frame)
+    return converted
