@@ -8,12 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-PTX = {
-    "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "int8": "s8",
-    "uint8": "u8", "int32": "s32", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2",
-}  # fmt: skip
-"""PTX's words for the types of arrays."""
-
 
 @dataclass(frozen=True)
 class Rule:

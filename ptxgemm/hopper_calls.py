@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ptx.dtypes import PTX
 from ptxgemm import hopper
-from ptxgemm.elements import PTX
 from ptxgemm.hopper import Addend, Matrix
 from ptxgemm.prepass import Rooms, rooms_of
 from ptxgemm.problem import Matrices, Problem

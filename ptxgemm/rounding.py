@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ptx.builder import Kernel
 from ptx.ir import Addr, Reg
+from ptxgemm import scalars
 
 Registers = Sequence[Reg]
 
@@ -62,23 +63,9 @@ def _halves(k: Kernel, pair: Reg) -> tuple[Reg, Reg]:
 
 
 def load(k: Kernel, out: str, at: Addr, inside: Reg) -> Reg:
-    """An element of C as float32, of s32 as it is, where it is inside; else any number."""
-    if out in ("f32", "s32"):
-        whole: Reg = k.mov.b32(0, out=k.reg(out))
-        with k.when(inside):
-            k.op(f"ld.global.{out}", at, out=whole)
-        return whole
-    bits = k.mov.b16(0)
-    if out in ("bf16", "f16"):
-        with k.when(inside):
-            k.ld.global_.b16(at, out=bits)
-        wide: Reg = k.op(f"cvt.f32.{out}", bits)
-        return wide
-    if out == "s8":
-        with k.when(inside):
-            k.ld.global_.s8(at, out=bits)
-        return k.cvt.rn.f32.s16(bits)
+    """An element of C as float32, of s32 as it is, where it is inside; else 0."""
+    held = scalars.zero(k, out)
     with k.when(inside):
-        k.ld.global_.u8(at, out=bits)
-    low, _ = _halves(k, k.op(f"cvt.rn.f16x2.{out}x2", bits))
-    return k.cvt.f32.f16(low)
+        scalars.load(k, out, at, held)
+    value: Reg = scalars.widened(k, held, out)
+    return k.cvt.rn.f32.s32(value) if out == "s8" else value

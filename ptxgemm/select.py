@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import ptx
+from ptx.dtypes import PTX
 from ptxgemm import hopper_calls, warp_gemm
 from ptxgemm.blocking import NEEDS, Blocking
-from ptxgemm.elements import PTX, RULES
+from ptxgemm.elements import RULES
 from ptxgemm.fed_calls import Fed
 from ptxgemm.grid import H200, Processor
 from ptxgemm.hopper_calls import FEW_MATRICES, Placed

@@ -11,8 +11,8 @@ import pytest
 
 import ptx
 import ptxgemm
+from ptx.dtypes import PTX
 from ptxgemm import calls, hopper, launching, select
-from ptxgemm.elements import PTX
 from ptxgemm.grid import Processor
 from ptxgemm.hopper_calls import FEW_MATRICES, Bound, OnHopper
 from ptxgemm.kernels.general import General
