@@ -83,10 +83,14 @@ class Barriers:
             raise AccessError("barrier", f"barrier {int(barrier.max())} does not exist: 0 to 15 do")
         count = None if threads is None else select(threads, group.lanes)
         everyone = group.lanes is None or len(group.lanes) == chunk.living
-        if everyone and count is None and form.action == "sync" and not self.arrived.any():
+        alike = int(barrier.min()) == int(barrier.max())
+        free = everyone and alike and not self.arrived.any()
+        if free and count is None and form.action == "sync":
             chunk.met(group.lanes)
             return at + 1
         who = chunk.everyone(group.lanes)
+        if form.aligned and not alike:
+            self._check_numbers(who, barrier)
         if count is not None and (count % 32).any():
             raise AccessError(
                 "barrier",
@@ -112,6 +116,19 @@ class Barriers:
         self._release(np.unique(ctas))
         return None
 
+    def _check_numbers(self, who: Array, barrier: Array) -> None:
+        """The threads of a warp come to an aligned barrier by one number."""
+        warp = self.chunk.warp_of[who]
+        parted = (warp[1:] == warp[:-1]) & (barrier[1:] != barrier[:-1])
+        if parted.any():
+            row = int(np.argmax(parted))
+            raise AccessError(
+                "barrier",
+                f"threads of a warp come to barriers {int(barrier[row])} and "
+                f"{int(barrier[row + 1])} by one aligned instruction",
+                lane=int(who[row]),
+            )
+
     def _expect(self, ctas: Array, barrier: Array, count: Array, who: Array) -> None:
         known = self.expected[ctas, barrier]
         wrong = (known != 0) & (known != count)
@@ -124,6 +141,15 @@ class Barriers:
                 lane=int(who[where]),
             )
         self.expected[ctas, barrier] = count
+        mixed = self.expected[ctas, barrier] != count
+        if mixed.any():
+            where = int(np.argmax(mixed))
+            raise AccessError(
+                "barrier",
+                f"threads come to barrier {int(barrier[where])} together with the counts "
+                f"{int(count[where])} and {int(self.expected[ctas[where], barrier[where]])}",
+                lane=int(who[where]),
+            )
 
     def _count_arrivals(self, who: Array, ctas: Array, barrier: Array) -> None:
         chunk = self.chunk

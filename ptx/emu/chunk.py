@@ -25,6 +25,7 @@ from ptx.emu.memory import Array, Memory, Region
 from ptx.emu.products import Products
 from ptx.emu.program import Decoded, Program, storage_bits
 from ptx.emu.races import Races
+from ptx.emu.register_pool import RegisterPool
 from ptx.emu.special import special_register
 from ptx.emu.steps import Lanes, Step
 from ptx.ir import Not, Reg, Vector
@@ -76,6 +77,7 @@ class Chunk:
         self.meetings = Watch(self)
         self.cluster_barrier = ClusterBarrier(self)
         self.mbarriers = Objects(self)
+        self.register_pool = RegisterPool(self)
         self.bulk = Bulk(self)
         self.calls = control.CallStack(self)
         self.copies = access.AsyncCopies(self)
@@ -113,7 +115,7 @@ class Chunk:
         self.living = self.count
         waiting = self.barriers, self.warps, self.cluster_barrier, self.mbarriers
         copying = self.copies, self.bulk, self.products
-        for part in (*waiting, *copying, self.races, self.proxies):
+        for part in (*waiting, *copying, self.register_pool, self.races, self.proxies):
             if part is not None:
                 part.reset()
         self.team_of = self.launch.order.teams(self)
@@ -440,7 +442,8 @@ class Chunk:
         """Nobody can run: let those go on that may, or say who waits for what."""
         if self.mbarriers.time_is_up():
             return
-        waiting = self.warps, self.mbarriers, self.barriers, self.cluster_barrier
+        own = self.warps, self.register_pool
+        waiting = *own, self.mbarriers, self.barriers, self.cluster_barrier
         fault = next((found for part in waiting if (found := part.stuck()) is not None), None)
         if fault is not None:
             raise self.fault(fault, self.at, None)

@@ -181,6 +181,15 @@ class Clocks:
         self._pending[key] = np.maximum(before, given), beyond
         self.time[domain, warps] += 1
 
+    def hand_on(self, domain: int, knowledge: Knowledge, key: Any) -> None:
+        """What a fence of a thread of `domain` has released is released at `key`."""
+        done, ctas = dict(knowledge.done), self._ctas(domain)
+        none = np.zeros(self.per_cta, np.int32)
+        given = np.concatenate([done.pop(cta, none) for cta in ctas])
+        before, beyond = self._pending.get(key, (given, NOTHING))
+        beyond = beyond.and_of(replace(knowledge, done=done))
+        self._pending[key] = np.maximum(before, given), beyond
+
     def acquire(self, lanes: Array, key: Any) -> None:
         """Threads of one domain have waited for what was released at `key`."""
         if key not in self._pending:

@@ -121,10 +121,15 @@ class ClusterBarrier:
         self.phase[who] += 1
         self.chunk.progress += 1
         races = self.chunk.races
-        if races is not None and releases:
-            everyone = self.chunk.everyone(lanes)
+        if races is None:
+            return
+        everyone = self.chunk.everyone(lanes)
+        if releases:
             for domain, some in races.clocks.by_domain(everyone):
                 races.clocks.release(some, ("cluster", domain))
+        else:
+            races.ordering.arrive(everyone)
+            self.chunk.mbarriers.announce(everyone)
 
     def done(self, who: Array) -> Array:
         """Whether all threads of its cluster have arrived as often as each thread."""
@@ -162,6 +167,7 @@ class ClusterBarrier:
         if chunk.races is not None:
             for domain, some in chunk.races.clocks.by_domain(who):
                 chunk.races.clocks.acquire(some, ("cluster", domain))
+                chunk.mbarriers.publish(domain)
 
     def release(self) -> bool:
         """Let those go whose cluster has arrived."""

@@ -37,6 +37,7 @@ def bind(chunk: Chunk, decoded: Decoded) -> Control:
         "trap": _trap,
         "bar": _barrier,
         "barrier": _barrier,
+        "setmaxnreg": lambda chunk, decoded: chunk.register_pool.bind(decoded),
     }
     return _guarded(chunk, decoded, makers.get(opcode, warp.bind)(chunk, decoded))
 

@@ -41,6 +41,12 @@ class Object:
     bytes: int = 0
     """Bytes that it still wants; below 0 where copies were quicker than their announcement."""
     phase: int = 0
+    begun_by: int = -1
+    """The thread that has initialised it."""
+    fenced: bool = False
+    """Whether that thread has passed a fence.mbarrier_init since."""
+    announced: bool = False
+    """Whether it has then arrived at the cluster's barrier."""
 
 
 @dataclass
@@ -92,7 +98,7 @@ class Objects:
                 address=where % self.chunk.shared_stride,
             )
         self.watch(np.array([where]), np.array([lane]), writes=True)
-        self.objects[where] = Object(count, count)
+        self.objects[where] = Object(count, count, begun_by=lane)
         self.chunk.shared.mark(where, BYTES, OBJECT)
         if self.chunk.proxies is not None:
             self.chunk.proxies.initialised(where, lane)
@@ -103,6 +109,28 @@ class Objects:
         self.watch(np.array([where]), np.array([lane]), writes=True)
         del self.objects[where]
         self.chunk.shared.mark(where, BYTES, EMPTY)
+
+    def fence(self, who: Array) -> None:
+        """Threads pass a fence.mbarrier_init, which is for what they have initialised."""
+        for found in self.objects.values():
+            found.fenced |= found.begun_by in who
+
+    def announce(self, who: Array) -> None:
+        """Threads arrive at their cluster's barrier, with no release but that fence's."""
+        for found in self.objects.values():
+            found.announced |= found.fenced and found.begun_by in who
+
+    def publish(self, domain: int) -> None:
+        """Threads of a cluster have waited at its barrier: what was announced is there for them."""
+        chunk = self.chunk
+        for where, found in self.objects.items():
+            if (
+                found.announced
+                and where // chunk.shared_stride // chunk.launch.cluster_size == domain
+            ):
+                found.fenced = found.announced = False
+                assert chunk.races is not None
+                chunk.races.forget(np.array([where]), BYTES)
 
     def watch(self, where: Array, lanes: Array, writes: bool = False) -> None:
         """Threads use objects, or with `writes` begin or end them; raises :class:`AccessError`
@@ -116,14 +144,23 @@ class Objects:
         else:
             races.read(where, BYTES, lanes, self.chunk.at)
 
-    def arrive(self, where: int, count: int, lane: int, drop: bool = False) -> int:
-        """Arrive, and give the phase in which that was."""
+    def arrive(
+        self, where: int, count: int, lane: int, drop: bool = False, completes: bool = True
+    ) -> int:
+        """Arrive, and give the phase in which that was; one that `completes` may end it."""
         found = self.at(where, lane)
         if count > found.pending:
             raise AccessError(
                 "barrier",
                 f"{count} arrivals at an mbarrier whose phase wants {found.pending} more of "
                 f"{found.count}",
+                lane=lane,
+                address=where % self.chunk.shared_stride,
+            )
+        if not completes and count == found.pending and not found.bytes:
+            raise AccessError(
+                "barrier",
+                f"{count} arrivals with .noComplete end the phase, which wants no more",
                 lane=lane,
                 address=where % self.chunk.shared_stride,
             )
@@ -355,6 +392,7 @@ def _arrive(chunk: Chunk, decoded: Decoded) -> Step:
     place = Place(chunk, decoded, address)
     number = steps.read(chunk, decoded, rest[0], "u32") if rest else None
     expects, drop = "expect_tx" in words, words.all[1] == "arrive_drop"
+    completes = "noComplete" not in words
     objects = chunk.mbarriers
 
     def step(lanes: Lanes) -> None:
@@ -369,7 +407,7 @@ def _arrive(chunk: Chunk, decoded: Decoded) -> Step:
             if expects:
                 # The bytes are announced before the arrival can end the phase.
                 objects.at(at, lane).bytes += value
-            phase = objects.arrive(at, 1 if expects else value, lane, drop)
+            phase = objects.arrive(at, 1 if expects else value, lane, drop, completes)
             states[row] = phase & 0xFFFFFFFF | pending << 32
         if out is not None:
             out[... if lanes is None else lanes] = states
@@ -396,11 +434,35 @@ def _wanted(chunk: Chunk, decoded: Decoded) -> tuple[Array, Place, Source, bool]
     return out, place, value, parity
 
 
-def _parity(value: Array, parity: bool) -> Array:
-    """The parity that is waited for: given, or that of the phase of a state."""
-    taken = value.astype(np.uint64) if parity else value
-    wanted: Array = (taken & np.uint64(1)).astype(np.int64)
-    return wanted
+def _asked(chunk: Chunk, where: Array, value: Array, parity: bool, who: Array) -> Array:
+    """The parity that is waited for: given, or that of the phase of a state; raises
+    :class:`AccessError` where it is none that can be waited for (PTX ISA 9.0, 9.7.13.15.16).
+    """
+    if parity:
+        wrong = value > 1
+        problem = "a phase has the parity 0 or 1, not {}"
+    else:
+        wanted = value & np.uint64(0xFFFFFFFF)
+        now = np.array(
+            [
+                chunk.mbarriers.at(at, lane).phase
+                for at, lane in zip(where.tolist(), who.tolist(), strict=True)
+            ],
+            np.uint64,
+        )
+        wrong = (wanted != now) & (wanted + np.uint64(1) != now)
+        problem = "a state of phase {} of an mbarrier that is in phase "
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        given = int(value[row]) & 0xFFFFFFFF
+        text = problem.format(given)
+        if not parity:
+            text += f"{int(now[row])}: only that one and the one before can be waited for"
+        raise AccessError(
+            "barrier", text, lane=int(who[row]), address=int(where[row]) % chunk.shared_stride
+        )
+    asked: Array = value.astype(np.int64) & 1
+    return asked
 
 
 def _test(chunk: Chunk, decoded: Decoded) -> Step:
@@ -409,7 +471,8 @@ def _test(chunk: Chunk, decoded: Decoded) -> Step:
     def step(lanes: Lanes) -> None:
         who, where = chunk.everyone(lanes), place(lanes)
         chunk.mbarriers.watch(where, who)
-        done = chunk.mbarriers.over(where, _parity(select(value, lanes), parity), who)
+        wanted = _asked(chunk, where, select(value, lanes), parity, who)
+        done = chunk.mbarriers.over(where, wanted, who)
         out[... if lanes is None else lanes] = done
         if done.any():
             chunk.mbarriers.acquire(where[done], who[done])
@@ -424,8 +487,8 @@ def bind_wait(chunk: Chunk, decoded: Decoded) -> Control:
 
     def run(group: Group) -> int | None:
         who, where = chunk.everyone(group.lanes), place(group.lanes)
-        wanted = _parity(select(value, group.lanes), parity)
         objects.watch(where, who)
+        wanted = _asked(chunk, where, select(value, group.lanes), parity, who)
         done = objects.over(where, wanted, who)
         if done.any():
             out[who[done]] = True

@@ -171,6 +171,18 @@ class Ordering:
             if fence.scope == DEVICE:
                 self.observed.pop(lane, None)
 
+    def arrive(self, lanes: Array) -> None:
+        """Threads arrive at their cluster's barrier and release nothing but what their fences did
+        before (PTX ISA 9.0, section 9.7.13.4).
+        """
+        for domain, some in self.clocks.by_domain(lanes):
+            audience = self._audiences(int(some[0]), CLUSTER)[-1]
+            given = [
+                carried[audience] for carried in self.released[some] if audience in (carried or ())
+            ]
+            for knowledge in {id(one): one for one in given}.values():
+                self.clocks.hand_on(domain, knowledge, ("cluster", domain))
+
     # ------------------------------------------------------------ accesses
 
     def access(

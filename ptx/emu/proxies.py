@@ -125,6 +125,13 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
     words, proxies = decoded.words, chunk.proxies
     objects = "mbarrier_init" in words
     memory = "proxy" in words and "async" in words and "global" not in words
-    if proxies is None or not (objects or memory):
+    if not (objects or memory):
         return lambda lanes: None
-    return lambda lanes: proxies.fence(lanes, memory)
+
+    def step(lanes: Lanes) -> None:
+        if proxies is not None:
+            proxies.fence(lanes, memory)
+        if objects:
+            chunk.mbarriers.fence(chunk.everyone(lanes))
+
+    return step

@@ -163,6 +163,10 @@ class Races:
         self._mark(self.write_time, offsets, nbytes, self.clocks.now(lanes))
         self._mark(self.write_by, offsets, nbytes, lanes | (at << 32))
 
+    def forget(self, offsets: Array, nbytes: int) -> None:
+        """What was written there is known to all that may come to it."""
+        self.write_time[self.index(offsets, nbytes)[0]] = 0
+
     def _mark(self, table: Array, offsets: Array, nbytes: int, value: Array) -> None:
         count = nbytes // self.granule
         if count == 1:

@@ -55,6 +55,7 @@ class Waiting:
         here = who if waiting is None else np.union1d(waiting, who)
         self.masks[who] = masks
         self._check_named(at, who, masks)
+        self._check_alike(here)
         self.spans[at] = span
         come = self._complete(here, span)
         if come.all():
@@ -84,6 +85,26 @@ class Waiting:
                 f"{int(masks[where]):#010x}, which does not name it",
                 lane=lane,
             )
+
+    def _check_alike(self, here: Array) -> None:
+        """Lanes that a mask names come with the same mask (PTX ISA 9.0, 9.7.9.6 and 9.7.13.2)."""
+        masks = self.masks[here]
+        if int(masks.min()) == int(masks.max()):
+            return
+        for mask in np.unique(masks):
+            same = masks == mask
+            theirs = self._bits(here[~same]) & mask
+            wrong = np.flatnonzero(same & (theirs[self.chunk.warp_of[here]] != 0))
+            if len(wrong):
+                lane = int(here[wrong[0]])
+                other = int(theirs[self.chunk.warp_of[lane]])
+                other = lane - int(self.chunk.lane_id[lane]) + (other & -other).bit_length() - 1
+                raise AccessError(
+                    "mask",
+                    f"the member mask {int(mask):#010x} names lane {int(self.chunk.lane_id[other])}"
+                    f", which comes with another, {int(self.masks[other]):#010x}",
+                    lane=lane,
+                )
 
     def _bits(self, who: Array) -> Array:
         """For each warp of the chunk the lanes among `who`."""

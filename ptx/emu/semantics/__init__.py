@@ -16,7 +16,7 @@ __all__ = ["compare", "convert", "floating", "half", "integer", "logic", "moves"
 MEMORY = frozenset(
     "ld ldu st atom red cp prefetch prefetchu discard applypriority isspacep cvta mapa getctarank "
     "mbarrier fence membar griddepcontrol nanosleep pmevent createpolicy alloca "
-    "stacksave stackrestore setmaxnreg brkpt multimem tensormap".split()
+    "stacksave stackrestore brkpt multimem tensormap".split()
 )
 """Opcodes whose step needs the machine, and that every thread executes for itself."""
 
@@ -25,7 +25,7 @@ WARP = frozenset(
 )
 """Opcodes that threads of a warp execute together."""
 
-CONTROL = frozenset("bra brx call ret exit trap bar barrier".split()) | WARP
+CONTROL = frozenset("bra brx call ret exit trap bar barrier setmaxnreg".split()) | WARP
 """Opcodes after which threads may part, wait or end."""
 
 UNMODELLED: dict[str, str] = {
