@@ -241,6 +241,8 @@ def _watch_read(
     if region is races.chunk.shared:
         races.read(offsets, nbytes, who, at, order)
     elif region.base >= GLOBAL_BASE:
+        if races.chunk.global_proxies is not None:
+            races.chunk.global_proxies.touched(region, offsets, nbytes, who, "reads")
         races.memory.read(region, offsets, nbytes, who, at, order)
 
 
@@ -254,6 +256,9 @@ def watch_write(
         if chunk.proxies is not None:
             chunk.proxies.stored(offsets, nbytes, who, chunk.at)
     elif region.base >= GLOBAL_BASE:
+        if chunk.global_proxies is not None:
+            chunk.global_proxies.touched(region, offsets, nbytes, who, "writes")
+            chunk.global_proxies.stored(region, offsets, nbytes, who, chunk.at)
         races.memory.write(region, offsets, nbytes, who, chunk.at, order)
 
 

@@ -22,7 +22,7 @@ from ptx.emu.atomics import Reduction, check_writable
 from ptx.emu.barriers import place_of
 from ptx.emu.faults import AccessError
 from ptx.emu.mbarriers import Place
-from ptx.emu.memory import EMPTY, IN_FLIGHT, LENT, VALID, Array, Region, refuse_objects
+from ptx.emu.memory import EMPTY, GLOBAL_BASE, IN_FLIGHT, LENT, VALID, Array, Region, refuse_objects
 from ptx.emu.ordering import ASYNCHRONOUS
 from ptx.emu.program import Decoded
 from ptx.emu.steps import Lanes, Source, Step, select
@@ -93,6 +93,12 @@ class Bulk:
         self.borrow(offsets, lane)
         self.lent.append(Lent(offsets, lane, int(self.group[lane]), at))
 
+    def send(self, region: Region, offsets: Array, size: int, lane: int, reduces: bool) -> None:
+        """A copy begins to write global memory."""
+        beyond = self.chunk.global_proxies
+        if beyond is not None:
+            beyond.send(region, offsets, size, lane, int(self.group[lane]), reduces)
+
     def borrow(self, offsets: Array, lane: int) -> None:
         """The async proxy begins to read units of shared memory."""
         chunk = self.chunk
@@ -109,13 +115,18 @@ class Bulk:
     def commit(self, lanes: Lanes) -> None:
         self.group[... if lanes is None else lanes] += 1
 
-    def wait(self, lanes: Lanes, still: int) -> None:
-        """Complete the committed copies of some threads but for the latest `still` groups."""
-        if not self.lent:
+    def wait(self, lanes: Lanes, still: int, written: bool) -> None:
+        """Complete the committed copies of some threads but for the latest `still` groups: what
+        they read, and if they are to have `written`, that too.
+        """
+        beyond = self.chunk.global_proxies
+        if not self.lent and beyond is None:
             return
         waits = np.zeros(self.chunk.count, np.bool_)
         waits[... if lanes is None else lanes] = True
         limit = self.group - still
+        if beyond is not None and written:
+            beyond.wait(waits, limit)
 
         def over(one: Lent) -> bool:
             return bool(waits[one.lane]) and one.group < limit[one.lane]
@@ -284,7 +295,8 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
         count = decoded.operands[0]
         assert isinstance(count, Imm)
         still = int(count.value)
-        return lambda lanes: chunk.bulk.wait(lanes, still)
+        written = "read" not in words
+        return lambda lanes: chunk.bulk.wait(lanes, still, written)
     if "tensor" in words:
         return tensor_copies.bind(chunk, decoded)
     if any(word.startswith("mbarrier::complete_tx") for word in words.all):
@@ -364,7 +376,7 @@ def _load(chunk: Chunk, decoded: Decoded) -> Step:
         # The last unit must lie inside too.
         to_space.locate(to(lanes) + (nbytes - UNIT), UNIT, lanes)
         many = np.full(len(at), lane)
-        units = load_cells(from_space, at, UNIT, many).view(np.uint8).reshape(-1, UNIT)
+        units = _fetch(from_space, at, many).view(np.uint8).reshape(-1, UNIT)
         read = None
         if from_name == "shared::cta":
             read = from_space.locate(at, UNIT, many)[0][1]
@@ -375,6 +387,16 @@ def _load(chunk: Chunk, decoded: Decoded) -> Step:
             chunk.bulk.issue(Flight(object_at, offsets, units, many, decoded.at, reduction, read))
 
     return each(chunk, action)
+
+
+def _fetch(space: Space, at: Array, lanes: Array) -> Array:
+    """What a copy reads, through the async proxy."""
+    beyond = space.chunk.global_proxies
+    if beyond is not None:
+        for region, offsets, _ in space.locate(at, UNIT, lanes):
+            if region.base >= GLOBAL_BASE:
+                beyond.use(region, offsets, UNIT, int(lanes[0]), "reads")
+    return load_cells(space, at, UNIT, lanes)
 
 
 def _units(start: int, nbytes: int) -> Array:
@@ -401,6 +423,7 @@ def _store(chunk: Chunk, decoded: Decoded) -> Step:
         chunk.bulk.lend(from_space.locate(at, UNIT, many)[0][1], lane, decoded.at)
         there = _units(int(to(lanes)[0]), nbytes)
         for region, offsets, _ in to_space.locate(there, UNIT, many):
+            chunk.bulk.send(region, offsets, UNIT, lane, reduction is not None)
             if reduction is not None:
                 check_writable(region)
                 if chunk.races is not None:

@@ -8,6 +8,7 @@ have a turn, so a thread that spins on memory cannot starve the one it waits for
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from ptx.emu.barriers import Barriers, place_of
 from ptx.emu.bulk import Bulk
 from ptx.emu.clusters import ClusterBarrier
 from ptx.emu.faults import AccessError, EmulatorFault, Unmodelled
+from ptx.emu.global_proxies import GlobalProxies
 from ptx.emu.mbarriers import Objects
 from ptx.emu.meetings import Watch
 from ptx.emu.memory import Array, Memory, Region
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 
 POLLING_STEPS = 1_000
 """So many steps in which threads poll, and nothing that others wait for is done, are enough."""
+
+QUIET_PAUSES = 8
+"""After so many stretches of as many steps it is looked whether threads go round for ever."""
 
 Control = Callable[["Group"], "int | None"]
 
@@ -86,12 +91,22 @@ class Chunk:
         self.proxies = (
             proxies.Proxies(self, self.races) if self.races and proxies.needed(self) else None
         )
+        self.global_proxies = (
+            GlobalProxies(self, launch.history.proxies, self.races.memory)
+            if self.races and proxies.needed_global(self)
+            else None
+        )
         self.progress = 0
         """Counts what others might wait for: stores, changes by atomics, arrivals, exits."""
         self._seen = -1
         self.polled_at: int | None = None
         """The last strong read or atomic since the last pause."""
         self.stalled = False
+        self.repeats = False
+        """Whether threads stood at the last pause where they had stood before, with the same values
+        in all registers, and nothing has been done for others in between."""
+        self._stood: set[bytes] = set()
+        self._quiet = self._changes = 0
         self.at = 0
         self.issued = 0
         self._accounted = 0
@@ -115,11 +130,19 @@ class Chunk:
         self.living = self.count
         waiting = self.barriers, self.warps, self.cluster_barrier, self.mbarriers
         copying = self.copies, self.bulk, self.products
-        for part in (*waiting, *copying, self.register_pool, self.races, self.proxies):
+        for part in (
+            *waiting,
+            *copying,
+            self.register_pool,
+            self.races,
+            self.proxies,
+            self.global_proxies,
+        ):
             if part is not None:
                 part.reset()
         self.team_of = self.launch.order.teams(self)
         self.ready = []
+        self._forget()
         self.resume(np.arange(self.count), self.program.entry[self.program.kernel.name])
 
     # ------------------------------------------------------------ threads
@@ -335,7 +358,10 @@ class Chunk:
         """Until every thread has left; False where, before that, all that happens is that threads
         poll memory and CTAs of other chunks could run. Raises :class:`EmulatorFault`.
         """
-        self.stalled = False
+        self.stalled, self.polled_at = False, None
+        if self._changes != self.launch.changes:
+            self._changes = self.launch.changes
+            self._forget()
         self._allow()
         with np.errstate(all="ignore"):
             while not self.stalled:
@@ -361,8 +387,10 @@ class Chunk:
         self.launch.issued += self.issued - self._accounted
         self._accounted = self.issued
 
-    def _pause(self) -> None:
-        """Now and then: whether too much has been done, and whether threads only poll."""
+    def _pause(self, group: Group) -> None:
+        """Now and then: whether too much has been done, whether threads only poll, and whether they
+        will for ever.
+        """
         self._account()
         launch, polled = self.launch, self.polled_at
         if launch.issued > launch.step_limit:
@@ -370,9 +398,54 @@ class Chunk:
             if polled is not None:
                 text += f"\n  threads poll memory: {place_of(self.program.code[polled])}"
             raise AccessError("step-limit", text)
-        self.stalled = polled is not None and self.progress == self._seen and launch.others_wait
-        self._seen, self.polled_at = self.progress, None
+        quiet = self.progress == self._seen
+        self._watch_repetition(group, quiet)
+        self.stalled = polled is not None and quiet and launch.others_wait
+        if self.repeats and not self.stalled and not self.mbarriers.time_is_up():
+            raise self.endless()
+        self._seen = self.progress
+        if not self.stalled:
+            self.polled_at = None
         self._allow()
+
+    def _watch_repetition(self, group: Group, quiet: bool) -> None:
+        """What threads do follows from where they stand and what they hold, as long as memory stays
+        as it is.
+        """
+        if not quiet:
+            self._forget()
+            return
+        self._quiet += 1
+        if self._quiet % QUIET_PAUSES and not self.launch.others_wait:
+            return
+        state = hashlib.blake2b(digest_size=16)
+        least = min(one.turn for one in (group, *self.ready))
+        for one in (group, *self.ready):
+            place = one.at, one.depth, one.turn - least, one.backward, one.team
+            state.update(repr(place).encode())
+            state.update(b"" if one.lanes is None else one.lanes.tobytes())
+        for held in (*self._registers.values(), self.carry):
+            state.update(held.data)
+        found = state.digest()
+        self.repeats = found in self._stood
+        self._stood.add(found)
+
+    def _forget(self) -> None:
+        """Memory has changed."""
+        self._stood.clear()
+        self._quiet, self.repeats = 0, False
+
+    def endless(self) -> AccessError:
+        """The fault of threads that go round for ever."""
+        polled = self.polled_at
+        if polled is None:
+            return AccessError("deadlock", "threads go round for ever, and nothing changes")
+        self.at = polled
+        return AccessError(
+            "deadlock",
+            "threads poll memory that nobody writes any more, since all others have ended, or wait "
+            f"too: {place_of(self.program.code[polled])}",
+        )
 
     def _advance(self, group: Group) -> None:
         """Run a group until it waits, parts or ends, or others could run."""
@@ -386,7 +459,7 @@ class Chunk:
                 code_steps[number](lanes)
             self.issued += end - at + 1
             if self.issued > self._pause_at:
-                self._pause()
+                self._pause(group)
             if report is not None:
                 report.run(self, at, end + is_control[end], lanes)
             if is_control[end]:

@@ -20,7 +20,7 @@ KINDS = {
     "divergent-barrier": "a part of a warp arrives at an aligned barrier",
     "mask": "a member mask that names the wrong lanes",
     "barrier": "a barrier or mbarrier used against its rules",
-    "deadlock": "every thread waits",
+    "deadlock": "every thread waits, or polls memory that nobody writes any more",
     "step-limit": "the launch ran longer than its step limit",
     "trap": "the kernel executed trap",
     "launch": "a launch that the kernel or the machine cannot take",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ptx.emu.global_proxies import Log
 from ptx.emu.memory import Array, Region
 from ptx.emu.ordering import Order, Place
 from ptx.emu.semantics.rules import Words
@@ -37,6 +38,7 @@ class History:
         """Allocations that a plain access wrote to."""
         self.strong: dict[int, Tables] = {}
         """By the base of an allocation what strong accesses did."""
+        self.proxies = Log()
         self.places: dict[int, Place] = {}
         """By address what strong writes have released."""
 
@@ -119,6 +121,12 @@ class GlobalRaces:
             self.strong.weak(region, offsets, nbytes, lanes, writes=True)
         self.history.written.add(region.base)
         writes[index] = self.traces.of(lanes, at)[:, None]
+
+    def arrived(self, base: int, index: Array, word: int, lane: int) -> None:
+        """A thread has waited for its copy to granules: what it wrote is written now."""
+        writes, _ = self.history.tables[base]
+        same = index[writes[index] == word]
+        writes[same] = self.traces.of(np.array([lane]), int(instruction_of(np.array(word))))[0]
 
     def _check_promise(
         self, words: Array, region: Region, offsets: Array, nbytes: int, lanes: Array, verb: str,

@@ -176,6 +176,8 @@ class Launch:
         self.find_races = find_races
         self.history = History(granule_of(program))
         self.issued = 0
+        self.changes = 0
+        """Grows with whatever some CTAs do that others may wait for."""
         self.others_wait = False
         """Whether CTAs of other chunks could run."""
         self.dynamic_shared_bytes = dynamic_shared_bytes
@@ -289,7 +291,7 @@ def _run(launch: Launch, progress: Callable[[int, int], None] | None) -> None:
     most = max(1, RESIDENT_THREADS // (each * size * launch.threads_per_cta))
     polling: deque[Chunk] = deque()
     spare: Chunk | None = None
-    begun = done = 0
+    begun = done = silent = 0
     while begun < count or polling:
         if begun < count and len(polling) < most:
             some = launch.ctas(np.array(clusters[begun : begun + each]))
@@ -300,9 +302,16 @@ def _run(launch: Launch, progress: Callable[[int, int], None] | None) -> None:
         else:
             chunk = polling.pop()
         launch.others_wait = bool(polling) or (begun < count and len(polling) + 1 < most)
-        if not chunk.run():
+        before = chunk.progress
+        ended = chunk.run()
+        launch.changes += chunk.progress != before
+        if not ended:
             polling.appendleft(chunk)
+            silent = silent + 1 if chunk.repeats else 0
+            if silent > 2 * len(polling) and (begun >= count or len(polling) >= most):
+                raise chunk.fault(chunk.endless(), chunk.polled_at or chunk.at, None)
             continue
+        silent = 0
         spare = chunk
         done += len(chunk.ctas)
         if progress is not None:

@@ -27,6 +27,14 @@ def needed(chunk: Chunk) -> bool:
     return any("bulk" in d.words or "mma_async" in d.words for d in chunk.program.code)
 
 
+def needed_global(chunk: Chunk) -> bool:
+    """Whether a kernel has bulk copies that read or write global memory."""
+    return any(
+        "bulk" in d.words and ("global" in d.words or "tensor" in d.words)
+        for d in chunk.program.code
+    )
+
+
 class Proxies:
     """What the generic proxy wrote to a chunk's shared memory that no fence has passed on."""
 
@@ -124,11 +132,16 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
     """fence: those that pass on what was written to the async proxy."""
     words, proxies = decoded.words, chunk.proxies
     objects = "mbarrier_init" in words
-    memory = "proxy" in words and "async" in words and "global" not in words
-    if not (objects or memory):
+    kinds = [word for word in words.all if word.partition("::")[0] in ("async", "global", "shared")]
+    memory = kinds[:1] == ["async"] and "global" not in kinds
+    across = kinds[:1] == ["async"] and not any(kind.startswith("shared") for kind in kinds)
+    if not (objects or memory or across):
         return lambda lanes: None
+    beyond = chunk.global_proxies if across else None
 
     def step(lanes: Lanes) -> None:
+        if beyond is not None:
+            beyond.fence(chunk.everyone(lanes))
         if proxies is not None:
             proxies.fence(lanes, memory)
         if objects:

@@ -297,6 +297,8 @@ def _fetch(chunk: Chunk, decoded: Decoded, map: TensorMap, rows: Rows, lane: int
         )
     if chunk.races is not None:
         flat = inside.offsets.ravel()
+        if chunk.global_proxies is not None:
+            chunk.global_proxies.use(region, flat, size, lane, "reads")
         chunk.races.memory.read(region, flat, size, np.full(len(flat), lane), decoded.at)
     target = (inside.columns[:, None] * size + np.arange(size)).ravel()
     bytes_[np.ix_(inside.rows, target)] = region.data[at]
@@ -354,6 +356,7 @@ def _overwrite(
 ) -> None:
     region, size = inside.region, map.element_bytes
     flat = inside.offsets.ravel()
+    chunk.bulk.send(region, flat, size, lane, reduces=False)
     if chunk.races is not None:
         chunk.races.memory.write(region, flat, size, np.full(len(flat), lane), decoded.at)
     cells = np.ascontiguousarray(elements).reshape(-1).view(region.cells(size).dtype)
@@ -366,6 +369,7 @@ def _reduce(
     reduction = _reduction(decoded.words, map)
     rows = np.ascontiguousarray(elements).reshape(-1, map.element_bytes)
     flat = inside.offsets.ravel()
+    chunk.bulk.send(inside.region, flat, map.element_bytes, lane, reduces=True)
     if chunk.races is not None:
         many = np.full(len(flat), lane)
         chunk.races.memory.write(

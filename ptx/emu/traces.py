@@ -78,6 +78,11 @@ class Traces:
         others: Array = (words != 0) & (words >> _THREAD != (self._mine[lanes] >> _THREAD)[:, None])
         return others
 
+    def by_one_of(self, words: Array, lanes: Array) -> Array:
+        """Which words are accesses of one of some threads."""
+        mine: Array = np.isin(words >> _THREAD, self._mine[lanes] >> _THREAD)
+        return mine
+
     def ordered(self, words: Array, lanes: Array) -> Array:
         """Which accesses of other threads come before what each thread does now."""
         warp = _part(words, _THREAD, _THREAD_BITS) // 32
