@@ -22,6 +22,7 @@ from ptxgemm.counters import from_zero
 from ptxgemm.hopper_calls import Bound
 from ptxgemm.problem import Problem
 from ptxgemm.select import Choice, Terms, load, processor, select
+from ptxgemm.tail import AUTO
 
 Go = Callable[[int, int, int, int], None]
 
@@ -41,7 +42,8 @@ class Launcher:
     def __init__(self, where: Device, problem: Problem, terms: Terms) -> None:
         one, starts = problem.simplified.parts
         if not terms.alpha:
-            one = replace(one, k=0)  # then A and B are not read, whatever they hold
+            # Then A and B are not read, whatever they hold, and there is no end of K to choose for.
+            one, terms = replace(one, k=0), replace(terms, tail=AUTO)
         if not one.k:
             terms = replace(terms, alpha=0.0)
         of, out = BYTES[one.dtype], BYTES[one.out]

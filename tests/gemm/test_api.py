@@ -19,6 +19,7 @@ from ptxgemm.arrays import Layout, contiguous
 from ptxgemm.kernels.general import General, general
 from ptxgemm.problem import describe
 from ptxgemm.select import Terms, select
+from ptxgemm.tail import Tail
 
 EMULATOR: dict[str, Any] = {"device": "emulator"}
 f4 = np.float32
@@ -92,6 +93,14 @@ def test_a04_an_empty_k_scales_c() -> None:
 def test_alpha_0_reads_neither_a_nor_b() -> None:
     a, c = np.full((2, 2), np.nan, f4), np.array([[1, 2], [3, 4]], f4)
     assert (ptxgemm.gemm(a, a, c, alpha=0, beta=2, **EMULATOR) == 2 * c).all()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2"])
+def test_alpha_0_takes_every_tail(dtype: str) -> None:
+    """A product of whole tiles stays one, though none of its K is read."""
+    a, c = np.full((128, 128), np.nan, dtype), np.ones((128, 128), dtype)
+    for tail in (Tail(edge="exact"), Tail("clamped", "clamped"), Tail("peeled", "predicated")):
+        assert (ptxgemm.gemm(a, a, c, alpha=0, beta=2, tail=tail, **EMULATOR) == 2).all()
 
 
 def test_a05_a_batch_of_empty_k_is_zeros() -> None:
