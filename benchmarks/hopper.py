@@ -74,7 +74,6 @@ GROUPS: dict[str, list[Case]] = {
 """torch multiplies 8-bit types as NT alone."""
 TILINGS = {
     "128x256": Tiling(128, 256, 4, 1, 16),
-    "128x256 c2": Tiling(128, 256, 4, 2, 8),
     "128x192": Tiling(128, 192, 4, 1, 16),
     "256x128 c2": Tiling(256, 128, 4, 2, 4),
     "alt": Tiling(128, 128, 6, 1, 16, alternate=True),
@@ -84,6 +83,11 @@ TILINGS = {
     "alt s5": Tiling(128, 128, 5, 1, 16, alternate=True),
     "alt c2": Tiling(128, 128, 6, 2, 8, alternate=True),
     "alt c2 g4": Tiling(128, 128, 6, 2, 4, alternate=True),
+    "alt 2x2": Tiling(128, 128, 6, 2, 8, alternate=True, cluster_n=2),
+    "128x256 2x1": Tiling(128, 256, 4, 2, 8),
+    "128x128 2x2 coop": Tiling(128, 128, 6, 2, 8, cluster_n=2),
+    "128x64 1x2": Tiling(128, 64, 8, 1, 16, cluster_n=2),
+    "128x64 2x2": Tiling(128, 64, 8, 2, 8, cluster_n=2),
     "64x256 alt": Tiling(64, 256, 4, 1, 32, alternate=True),
     "128x64": Tiling(128, 64, 8, 1, 16),
     "registers 256": by_registers(256, 4, 8),

@@ -56,6 +56,9 @@ TILINGS = (
     Tiling(128, 64, 8), Tiling(128, 64, 8, group=4), Tiling(64, 64, 3, alternate=True),
     Tiling(128, 128, 6, 1, 8, alternate=True, parts=3), Tiling(128, 256, 4, parts=2),
     Tiling(128, 128, 6, 2, 8, parts=4),
+    Tiling(128, 128, 6, 2, 8, alternate=True, cluster_n=2), Tiling(128, 256, 4, cluster_n=2),
+    Tiling(128, 64, 8, 2, 8, cluster_n=2), Tiling(64, 128, 6, 1, 8, alternate=True, cluster_n=2),
+    Tiling(128, 128, 6, 2, 8, alternate=True, cluster_n=2, parts=3),
 )  # fmt: skip
 REGISTERS = (by_registers(256, 4, 8), by_registers(128, 6, 8), by_registers(64, 9, 16))
 NARROW = (

@@ -88,6 +88,7 @@ class Backend(Protocol):
         """Later work of one stream waits for all that another was given; both by handle."""
 
     def encode(self, map: TensorMap) -> bytes: ...
+    def clusters(self, size: int) -> int: ...
     def stream(self) -> Stream: ...
     def event(self) -> Event: ...
 
@@ -148,6 +149,12 @@ class Device:
     @property
     def sm_count(self) -> int:
         return self.limits.sm_count
+
+    def clusters(self, size: int) -> int:
+        """Clusters of `size` CTAs that run at once where each CTA takes an SM of its own; on a GPU
+        their SMs may be fewer than all. The device's compute capability is 9.0 or higher.
+        """
+        return self.backend.clusters(size)
 
     @property
     def clock(self) -> int:

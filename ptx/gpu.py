@@ -29,6 +29,9 @@ ELSEWHERE = frozenset({201, 400, 709})
 kernel's own context an H200 launches there too; it never launched into the wrong one.
 """
 
+EMPTY = ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry empty() { ret; }\n"
+"""A kernel whose launches are asked about."""
+
 LOG_BYTES = 1 << 16
 """Room for each of the two logs of the driver's compiler."""
 
@@ -60,6 +63,7 @@ class Context:
         # A deque, because the collector appends to it from any thread at any time.
         self._retired: deque[tuple[Any, Usage]] = deque()
         self._retiring = threading.Lock()
+        self._clusters: dict[int, int] = {}
 
     @property
     def memory(self) -> Context:
@@ -191,6 +195,20 @@ class Context:
 
     def event(self) -> Event:
         return Event(self)
+
+    def clusters(self, size: int) -> int:
+        """Clusters of `size` CTAs that run at once where each CTA takes an SM of its own: they do
+        not go across GPCs, whose numbers of SMs differ, and which not every multiple fills.
+        """
+        if size == 1:
+            return self.limits.sm_count
+        if size not in self._clusters:
+            function = Module(self, terminated(EMPTY)).function("empty")
+            shared = self.limits.shared_per_block_optin
+            geometry = Geometry((size, 1, 1), (32, 1, 1), shared, (size, 1, 1))
+            function.allow(geometry)
+            self._clusters[size] = function.clusters(geometry)
+        return self._clusters[size]
 
     # modules
 
@@ -372,6 +390,11 @@ class Function:
         if x * y * z > PORTABLE_CLUSTER and not self._large_cluster:
             self._set("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)
             self._large_cluster = True
+
+    def clusters(self, geometry: Geometry) -> int:
+        """Clusters of such a launch that run at once."""
+        config = self._config(geometry, 0)
+        return int(self.context.call("cuOccupancyMaxActiveClusters", self.handle, config))
 
     def launcher(
         self, name: str, geometry: Geometry, packed: Packed, stream: int

@@ -313,7 +313,12 @@ class Blocking:
 
     @property
     def cluster(self) -> int:
-        """CTAs that share what they load."""
+        """CTAs below each other that share what they load."""
+        return 1
+
+    @property
+    def cluster_n(self) -> int:
+        """CTAs beside each other that do."""
         return 1
 
     @property

@@ -29,7 +29,10 @@ FORMAT = 1
 """Of a kept choice; part of its key."""
 SHIPPED = Path(__file__).parent / "tuned"
 KINDS: dict[str, tuple[type[Tiling] | type[Narrow], tuple[str, ...]]] = {
-    "tiling": (Tiling, ("tile_m", "tile_n", "stages", "cluster", "group", "alternate", "parts")),
+    "tiling": (
+        Tiling,
+        ("tile_m", "tile_n", "stages", "cluster", "cluster_n", "group", "alternate", "parts"),
+    ),
     "registers": (Tiling, ("tile_m", "stages", "group")),
     "narrow": (Narrow, ("tile_m", "tile_n", "stages", "depth", "parts", "peers")),
 }
@@ -107,6 +110,7 @@ def decoded(fields: dict[str, Any]) -> Choice:
     kind = rest.pop("kind", "")
     if kind == "tiling":
         rest.setdefault("parts", 1)  # before tiles could be cut along K
+        rest.setdefault("cluster_n", 1)  # before CTAs beside each other shared A
     known = KINDS.get(kind)
     if known is None or set(rest) != set(known[1]):
         raise ValueError(f"{fields} is no choice of tiles")
@@ -119,7 +123,7 @@ def shown(choice: Choice) -> str:
     rest = " ".join(
         f"{name} {value}"
         for name, value in fields.items()
-        if name not in ("kind", "tile_m", "tile_n")
+        if name not in ("kind", "tile_m", "tile_n") and (name, value) != ("cluster_n", 1)
     )
     return f"{fields['kind']} {choice.tile_m}x{choice.tile_n} {rest}"
 

@@ -41,10 +41,10 @@ class Cut:
         return self.whole + self.tiles * self.parts
 
     def workspace_bytes(self, tiling: Tiling) -> int:
-        return self.tiles * self.parts * tiling.cluster * _warpgroups(tiling) * _part_bytes(tiling)
+        return self.counters(tiling) * self.parts * _part_bytes(tiling)
 
     def counters(self, tiling: Tiling) -> int:
-        return self.tiles * tiling.cluster * _warpgroups(tiling)
+        return self.tiles * tiling.cluster_size * _warpgroups(tiling)
 
 
 def cut(tiling: Tiling, m: int, n: int, k: int, sm_count: int) -> Cut | None:
@@ -54,7 +54,7 @@ def cut(tiling: Tiling, m: int, n: int, k: int, sm_count: int) -> Cut | None:
     if not tiling.split:
         return None
     tiles = tiling.tiles(m, n)
-    rest = tiles % (sm_count // tiling.cluster)
+    rest = tiles % tiling.clusters(sm_count)
     steps = -(-k // tiling.tile_k)
     per_part = -(-steps // tiling.parts)
     parts = -(-steps // per_part)
@@ -100,7 +100,7 @@ def meet(
     with k.branch(part.exists):
         slot = part.tile
         if order.rank is not None:
-            slot = k.mad.lo.u32(slot, tiling.cluster, order.rank)
+            slot = k.mad.lo.u32(slot, tiling.cluster_size, order.rank)
         if not tiling.alternate:
             slot = k.mad.lo.u32(slot, 2, writer.barrier - 1)
         parts = order.cut.parts

@@ -22,6 +22,8 @@ class Tiled(Protocol):
     def group(self) -> int: ...
     @property
     def cluster(self) -> int: ...
+    @property
+    def cluster_n(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,11 @@ class Schedule:
     step: Reg
     """Clusters in the grid."""
     rank: Reg | None
-    """Of this CTA in its cluster, where there are clusters."""
+    """Of this CTA in its cluster, where there are clusters: they count down, then along N."""
+    below: Reg | None
+    """Its number among those below each other, where there are some."""
+    beside: Reg | None
+    """Its number among those beside each other, where there are some."""
     cut: Cut | None = None
 
 
@@ -84,11 +90,11 @@ class Item:
 
 def schedule(k: Kernel, tiling: Tiled, m: Reg, n: Reg) -> Schedule:
     """For a product of `m` rows and `n` columns, in a one-dimensional grid."""
-    shift = tiling.cluster.bit_length() - 1
+    shift = (tiling.cluster * tiling.cluster_n).bit_length() - 1
     ctaid, ctas = k.mov.u32(k.ctaid.x), k.mov.u32(k.nctaid.x)
-    height = tiling.tile_m * tiling.cluster
+    height, width = tiling.tile_m * tiling.cluster, tiling.tile_n * tiling.cluster_n
     rows = k.div.u32(m + (height - 1), height)
-    columns = k.div.u32(n + (tiling.tile_n - 1), tiling.tile_n)
+    columns = k.div.u32(n + (width - 1), width)
     return Schedule(
         tiling,
         rows,
@@ -96,8 +102,29 @@ def schedule(k: Kernel, tiling: Tiled, m: Reg, n: Reg) -> Schedule:
         columns * tiling.group,
         ctaid >> shift if shift else ctaid,
         ctas >> shift if shift else ctas,
-        k.mov.u32(k.cluster_ctarank) if shift else None,
+        *_places(k, tiling),
     )
+
+
+def _places(k: Kernel, tiling: Tiled) -> tuple[Reg | None, Reg | None, Reg | None]:
+    """This CTA's rank, and its numbers among those below and beside each other."""
+    if tiling.cluster == tiling.cluster_n == 1:
+        return None, None, None
+    rank: Reg = k.mov.u32(k.cluster_ctarank)
+    if tiling.cluster_n == 1:
+        return rank, rank, None
+    if tiling.cluster == 1:
+        return rank, None, rank
+    return rank, rank & (tiling.cluster - 1), rank >> (tiling.cluster.bit_length() - 1)
+
+
+def peers(k: Kernel, order: Schedule) -> tuple[Reg | int, ...]:
+    """Ranks of the CTAs of a cluster that load A or B together with this one, itself among them."""
+    below, beside = order.tiling.cluster, order.tiling.cluster_n
+    if order.rank is None or 1 in (below, beside):
+        return tuple(range(below * beside))
+    others = (*range(1, below), *range(below, below * beside, below))
+    return order.rank, *(k.xor.b32(order.rank, other) for other in others)
 
 
 def with_cut(k: Kernel, order: Schedule, whole: Reg, parts: Reg, per_part: Reg) -> Schedule:
@@ -155,6 +182,9 @@ def corner(k: Kernel, order: Schedule, index: Reg) -> tuple[Reg, Reg]:
     height = k.min.u32(order.rows - above, tiling.group)
     column = k.div.u32(inside, height)
     row = (above + (inside - column * height)) * (tiling.tile_m * tiling.cluster)
-    if order.rank is not None:
-        row = k.mad.lo.u32(order.rank, tiling.tile_m, row)
-    return row, column * tiling.tile_n
+    if order.below is not None:
+        row = k.mad.lo.u32(order.below, tiling.tile_m, row)
+    column = column * (tiling.tile_n * tiling.cluster_n)
+    if order.beside is not None:
+        column = k.mad.lo.u32(order.beside, tiling.tile_n, column)
+    return row, column

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from ptx.geometry import PORTABLE_CLUSTER
+
 ROWS = 64
 """Rows of one wgmma, and columns of a 128-byte line of 16-bit elements."""
 WIDEST = 256
@@ -72,10 +74,12 @@ class Tiling:
     stages: int = 4
     """K steps in shared memory at once; each is 128 bytes deep."""
     cluster: int = 1
-    """CTAs, one below the other, that load each tile of B together (multicast)."""
+    """CTAs of a cluster, one below the other, that load each tile of B together (multicast)."""
     group: int = 16
     """Rows of tiles (of cluster tiles) that are swept together, for the L2 cache's sake."""
     alternate: bool = False
+    cluster_n: int = 1
+    """CTAs of a cluster, one beside the other, that load each tile of A together."""
     a: str = "bf16"
     b: str = "bf16"
     out: str = "bf16"
@@ -113,12 +117,13 @@ class Tiling:
                 f"{self.rows} x {self.tile_n} sums of a warpgroup take {self.accumulators} "
                 f"registers of each thread; there are {limit}"
             )
-        if self.cluster not in (1, 2, 4):
-            raise ValueError(f"cluster is {self.cluster}; expected 1, 2 or 4")
-        if self.tile_n // self.cluster % ROWS:
+        for name, ctas in (("cluster", self.cluster), ("cluster_n", self.cluster_n)):
+            if ctas not in (1, 2, 4):
+                raise ValueError(f"{name} is {ctas}; expected 1, 2 or 4")
+        if self.cluster_size > PORTABLE_CLUSTER:
             raise ValueError(
-                f"tile_n / cluster is {self.tile_n} / {self.cluster}; each CTA loads a multiple of "
-                f"{ROWS} columns"
+                f"cluster is {self.cluster} and cluster_n {self.cluster_n}; a cluster has at most "
+                f"{PORTABLE_CLUSTER} CTAs"
             )
         if self.parts < 1:
             raise ValueError(f"parts is {self.parts}; expected 1 or more")
@@ -167,6 +172,7 @@ class Tiling:
         wanted: dict[str, Any] = {
             "tile_n": 2 * ROWS,
             "cluster": 1,
+            "cluster_n": 1,
             "parts": 1,
             "alternate": False,
             "out": "f32",
@@ -308,15 +314,25 @@ class Tiling:
 
     # ------------------------------------------------------------ launches
 
+    @property
+    def cluster_size(self) -> int:
+        """CTAs of a cluster."""
+        return self.cluster * self.cluster_n
+
     def tiles(self, m: int, n: int) -> int:
         """Tiles of an m x n product; those of a cluster count as one."""
-        return -(-m // (self.tile_m * self.cluster)) * -(-n // self.tile_n)
+        rows = -(-m // (self.tile_m * self.cluster))
+        return rows * -(-n // (self.tile_n * self.cluster_n))
+
+    def clusters(self, sm_count: int) -> int:
+        """That run at once."""
+        return max(1, sm_count // self.cluster_size)
 
     def grid(self, m: int, n: int, sm_count: int, items: int | None = None) -> int:
         """CTAs: as many as run at once, or as there are tiles, or items of work where some are
         parts of tiles.
         """
-        return min(sm_count // self.cluster, items or self.tiles(m, n)) * self.cluster
+        return min(self.clusters(sm_count), items or self.tiles(m, n)) * self.cluster_size
 
     @property
     def split(self) -> bool:

@@ -172,7 +172,9 @@ def _assemble(device: Device, candidates: Sequence[Choice], one: Inputs) -> None
     """Into the disk cache, side by side, so that loading costs no assembling."""
     major, minor = device.compute_capability
     kernels = (
-        hopper.arranged(device.sm_count, *one.matrices, scaled=False, tiling=choice)[0]
+        hopper.arranged(
+            hopper.usable_sms(device, choice), *one.matrices, scaled=False, tiling=choice
+        )[0]
         for choice in candidates
     )
     modules = [ptx.Module(hopper.kernel(made)) for made in kernels]

@@ -407,6 +407,16 @@ class FakeDriver(types.ModuleType):
 
     # launches
 
+    def cuOccupancyMaxActiveClusters(self, function: Handle, config: Any) -> Any:
+        """Of GPCs of 16 and 18 SMs, with one CTA on an SM."""
+        (cluster,) = (one.value.clusterDim for one in config.attrs)
+        size = cluster.x * cluster.y * cluster.z
+        assert config.numAttrs == 1 and config.gridDimX % size == 0
+        name = self.functions[int(function)][1]
+        if config.sharedMemBytes > self.opted[name].get(8, 49152):
+            return CUresult.CUDA_ERROR_INVALID_VALUE
+        return (6 * (16 // size) + 2 * (18 // size),)
+
     def cuLaunchKernel(self, function: Handle, *rest: Any) -> Any:
         gx, gy, gz, bx, by, bz, shared, stream, address, extra = rest
         return self._launch(function, (gx, gy, gz), (bx, by, bz), shared, None, stream, address)

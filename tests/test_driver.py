@@ -273,6 +273,14 @@ def test_a_cluster_goes_through_the_extended_launch(fake: FakeDriver) -> None:
     assert fake.opted["k"] == {14: 1}
 
 
+def test_clusters_at_once_are_the_drivers(fake: FakeDriver) -> None:
+    context = gpu.context(0)
+    for _ in range(2):
+        assert [context.clusters(size) for size in (1, 2, 4, 8)] == [132, 66, 32, 16]
+    assert fake.count("cuOccupancyMaxActiveClusters") == 3
+    assert fake.opted["empty"] == {8: 232448}
+
+
 @pytest.mark.parametrize("cluster", [None, (2, 1, 1)])
 def test_an_early_launch_goes_through_the_extended_launch(fake: FakeDriver, cluster: Any) -> None:
     module = gpu.context(0).load(gpu.terminated(PTX))

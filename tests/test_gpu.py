@@ -275,6 +275,13 @@ def test_clusters(card: Device, size: int) -> None:
 
 
 @pytest.mark.gpu
+def test_clusters_at_once(card: Device) -> None:
+    found = {size: card.clusters(size) * size for size in (1, 2, 4, 8)}
+    assert found[1] == card.sm_count
+    assert card.sm_count // 2 < found[8] <= found[4] <= found[2] <= card.sm_count
+
+
+@pytest.mark.gpu
 def test_a_thread_without_a_context(card: Device) -> None:
     x, y = card.array(np.ones(32, "f4")), card.array(np.zeros(32, "f4"))
     kernel = card.load(axpy())["axpy"]

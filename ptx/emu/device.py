@@ -108,6 +108,9 @@ class EmulatedDevice:
     def encode(self, map: TensorMap) -> bytes:
         return map.pack()
 
+    def clusters(self, size: int) -> int:
+        return max(1, self.limits.sm_count // size)
+
     def stream(self) -> EmulatedStream:
         return EmulatedStream(self)
 

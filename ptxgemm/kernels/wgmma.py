@@ -18,7 +18,7 @@ from ptxgemm.cut import Place, meet
 from ptxgemm.kernels import registers
 from ptxgemm.ring import Cursor, Ring, Turns
 from ptxgemm.schedule import Schedule
-from ptxgemm.tiling import LINE_BYTES, ROWS, WARPGROUP, Tiling
+from ptxgemm.tiling import LINE_BYTES, ROWS, WARPGROUP, Major, Tiling
 from ptxgemm.tma import Operand
 
 PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, 232
@@ -51,12 +51,21 @@ class Work:
 
 
 def operands(tiling: Tiling) -> tuple[Operand, Operand]:
-    """A and B as one CTA loads them: of B, its part of what a cluster loads together."""
-    line = tiling.tile_k
+    """A and B as one CTA loads them: its part of what CTAs of a cluster load together."""
     return (
-        Operand(tiling.a_major, tiling.tile_m, tiling.tile_k, line),
-        Operand(tiling.b_major, tiling.tile_n // tiling.cluster, tiling.tile_k, line),
+        _part(tiling, tiling.a_major, tiling.tile_m, tiling.cluster_n),
+        _part(tiling, tiling.b_major, tiling.tile_n, tiling.cluster),
     )
+
+
+def _part(tiling: Tiling, major: Major, extent: int, parts: int) -> Operand:
+    """One of so many: rows of A or columns of B or, where that would cut lines along M or N, steps
+    of K. It is whole groups of eight lines in shared memory, after which the swizzle repeats.
+    """
+    line = tiling.tile_k
+    if major == "mn" and extent // parts % line:
+        return Operand(major, extent, tiling.tile_k // parts, line)
+    return Operand(major, extent // parts, tiling.tile_k, line)
 
 
 def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
@@ -85,8 +94,8 @@ def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
     k = Kernel(name, **parameters)
     k.maxntid(tiling.threads)
     k.minnctapersm(1)  # with it setmaxnreg knows the registers at entry, without it is ignored
-    if tiling.cluster > 1:
-        k.reqnctapercluster(tiling.cluster)
+    if tiling.cluster_size > 1:
+        k.reqnctapercluster(tiling.cluster_size)
     given: dict[str, Reg] = dict(zip(parameters, k.params(), strict=True))
     m, n = given["m"], given["n"]
 
@@ -120,7 +129,7 @@ def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
         k.setmaxnreg.inc.sync.aligned.u32(CONSUMER_REGISTERS)
         consume = registers.consume if tiling.by_registers else _consume
         consume(k, work, target, (thread >> 7) - 1, thread & (WARPGROUP - 1))
-    if tiling.cluster > 1:
+    if tiling.cluster_size > 1:
         # Peers arrive at this CTA's mbarriers as long as they run.
         k.barrier.cluster.arrive()
         k.barrier.cluster.wait()
@@ -136,8 +145,8 @@ def _start(k: Kernel, tiling: Tiling, ring: Ring, turns: Reg | None, thread: Reg
         readers = 1 if turns is not None else 2
         if tiling.by_registers:
             readers = registers.READERS
-        rings.initialise(k, ring, emptied_by=readers * tiling.cluster)
-    if tiling.cluster > 1:
+        rings.initialise(k, ring, emptied_by=readers * (tiling.cluster + tiling.cluster_n - 1))
+    if tiling.cluster_size > 1:
         k.barrier.cluster.arrive.aligned()
         k.barrier.cluster.wait.aligned()
     else:
@@ -147,29 +156,80 @@ def _start(k: Kernel, tiling: Tiling, ring: Ring, turns: Reg | None, thread: Reg
 # ---------------------------------------------------------------- the producer
 
 
+@dataclass(frozen=True)
+class Share:
+    """Of CTAs of a cluster that load an operand together, one's part: lines of 128 bytes, which are
+    rows of A or columns of B or, where `along_k`, steps of K (of each box).
+    """
+
+    first: Reg
+    along_k: bool
+    mask: Reg
+    """Of the CTAs that it goes to."""
+
+
+def _shares(k: Kernel, work: Work) -> tuple[Share | None, Share | None]:
+    """Of A and B; none of what this CTA loads for itself alone."""
+    below, beside = work.tiling.cluster, work.tiling.cluster_n
+    row = sum(1 << below * number for number in range(beside))
+    return (
+        _share(k, work, work.a, work.order.beside, row, work.order.below),
+        _share(k, work, work.b, work.order.below, (1 << below) - 1, work.order.beside, below),
+    )
+
+
+def _share(
+    k: Kernel, work: Work, operand: Operand, number: Reg | None, ctas: int, place: Reg | None,
+    apart: int = 1,
+) -> Share | None:  # fmt: skip
+    """The part of that number. It goes to the CTAs of the mask `ctas`, shifted `apart` for each
+    place.
+    """
+    if number is None:
+        return None
+    along_k = operand.tile_k < work.tiling.tile_k
+    first = number * (operand.tile_k if along_k else operand.extent)
+    if place is None:
+        return Share(first, along_k, k.mov.u16(ctas))
+    shift = place * apart if apart > 1 else place
+    return Share(first, along_k, k.cvt.u16.u32(k.shl.b32(ctas, shift)))
+
+
+def _copy(
+    k: Kernel, operand: Operand, share: Share | None, map: Reg, to: Reg, at: Reg, depth: Reg,
+    full: Reg,
+) -> None:  # fmt: skip
+    """A tile of A or B, or this CTA's share of it to all that have one."""
+    if share is None:
+        tma.copy(k, operand, map, to, at, depth, full)
+        return
+    to = k.mad.lo.u32(share.first, LINE_BYTES, to)
+    if share.along_k:
+        depth = k.add.u32(depth, share.first)
+    else:
+        at = k.add.u32(at, share.first)
+    tma.copy(k, operand, map, to, at, depth, full, share.mask)
+
+
 def _produce(k: Kernel, work: Work, a_map: Reg, b_map: Reg) -> None:
     """One thread fills stage after stage."""
     tiling, ring, order = work.tiling, work.ring, work.order
     cursor = rings.filler(k)
-    mask = k.mov.u16((1 << tiling.cluster) - 1) if order.rank is not None else None
+    of_a, of_b = _shares(k, work)
     for map in (a_map, b_map):
         k.prefetch.tensormap(map)
     with schedules.tiles(k, order, order.first, order.step, "produced_tile") as index:
         item = schedules.item(k, order, index, work.steps)
         row, column = schedules.corner(k, order, item.tile)
-        part = k.mov.u32(0)
-        if order.rank is not None:
-            part = order.rank * work.b.extent
-        column = column + part
         depth = k.mov.u32(0) if item.start is None else item.start * tiling.tile_k
         with k.loop(0, item.steps, name="produce"):
             rings.wait(k, rings.barrier(k, ring.empty, cursor.stage), cursor.parity)
             full = rings.barrier(k, ring.full, cursor.stage)
             k.mbarrier.arrive.expect_tx.shared__cta.b64(full, tiling.stage_bytes, out=SINK)
             to = k.mad.lo.u32(cursor.stage, tiling.stage_bytes, work.stages)
-            tma.copy(k, work.a, a_map, to, row, depth, full)
-            to = k.mad.lo.u32(part, LINE_BYTES, k.add.u32(to, tiling.a_bytes))
-            tma.copy(k, work.b, b_map, to, column, depth, full, mask)
+            _copy(k, work.a, of_a, a_map, to, row, depth, full)
+            to = k.add.u32(to, tiling.a_bytes)
+            _copy(k, work.b, of_b, b_map, to, column, depth, full)
             rings.advance(k, ring, cursor)
             k.add.u32(depth, tiling.tile_k, out=depth)
 
@@ -186,7 +246,7 @@ class Consumer:
     lead: Reg
     """Whether this thread is its first."""
     emptied: tuple[Reg, ...]
-    """The first "empty" mbarrier of each CTA in the cluster."""
+    """The first "empty" mbarrier of each CTA that fills this one's stages."""
     sums: tuple[Reg, ...]
     """What the tensor core adds to."""
     promoted: tuple[Reg, ...]
@@ -212,6 +272,9 @@ def _consume(k: Kernel, work: Work, target: store.Target, number: Reg, thread: R
     with schedules.tiles(k, order, first, step, "tile") as index:
         item = schedules.item(k, order, index, work.steps)
         row, column = schedules.corner(k, order, item.tile)
+        if tiling.cluster_n > 1:
+            # A tile beyond the columns of C counts as one beyond its rows.
+            row = k.selp.b32(row, target.m, k.setp.lt.u32(column, target.n))
         if not tiling.alternate:
             row = k.mad.lo.u32(number, tiling.rows, row)
         own = replace(work, steps=item.steps)
@@ -229,9 +292,10 @@ def _consume(k: Kernel, work: Work, target: store.Target, number: Reg, thread: R
 
 def _consumer(k: Kernel, work: Work, number: Reg, lead: Reg) -> Consumer:
     tiling = work.tiling
-    if tiling.cluster > 1:
+    if tiling.cluster_size > 1:
         emptied = tuple(
-            k.mapa.shared__cluster.u32(work.ring.empty, rank) for rank in range(tiling.cluster)
+            k.mapa.shared__cluster.u32(work.ring.empty, rank)
+            for rank in schedules.peers(k, work.order)
         )
     else:
         emptied = (work.ring.empty,)
@@ -258,7 +322,7 @@ def _multiply_rows(
     tiling, blocks = work.tiling, work.tiling.rows // ROWS
     multiply = _multiply_promoted if consumer.promoted else _multiply
     with ExitStack() as branches:
-        if tiling.alternate and tiling.cluster > 1:
+        if tiling.alternate and tiling.cluster_size > 1:
             # The peer's tile may not exist.
             with k.branch(k.setp.le.s32(left, 0)):
                 _pass_over(k, work, consumer, cursor, turns)
@@ -373,7 +437,7 @@ def _release(k: Kernel, tiling: Tiling, consumer: Consumer, stage: Reg, lead: Re
     barriers = [rings.barrier(k, first, stage) for first in consumer.emptied]
     with k.when(lead):
         for barrier in barriers:
-            if tiling.cluster > 1:
+            if tiling.cluster_size > 1:
                 k.mbarrier.arrive.shared__cluster.b64(barrier, out=SINK)
             else:
                 k.mbarrier.arrive.shared__cta.b64(barrier, out=SINK)

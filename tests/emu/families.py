@@ -238,6 +238,10 @@ FAMILIES: dict[str, Family] = {
     "cluster": Family(
         "wgmma", lambda: _hopper(264, 140, 200, Tiling(128, 128, stages=2, cluster=2))
     ),
+    "square": Family(
+        "wgmma",
+        lambda: _hopper(130, 200, 200, Tiling(64, 64, 2, cluster=2, alternate=True, cluster_n=2)),
+    ),
     "alternate": Family("wgmma", lambda: _hopper(130, 200, 200, Tiling(64, 64, 2, alternate=True))),
     "parts": Family(
         "wgmma", lambda: _hopper(130, 136, 200, Tiling(64, 64, 2, alternate=True, parts=2))

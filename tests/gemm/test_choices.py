@@ -246,6 +246,16 @@ def test_a_tiling_from_before_parts_has_none() -> None:
     assert choices.decoded(fields | {"parts": 4}).parts == 4  # type: ignore[union-attr]
 
 
+def test_a_tiling_from_before_ctas_shared_a_shares_none() -> None:
+    fields = choices.encoded(TILING)
+    assert fields.pop("cluster_n") == 1
+    assert choices.decoded(fields) == TILING
+    square = replace(TILING, cluster=2, cluster_n=2)
+    assert choices.decoded(choices.encoded(square)) == square
+    assert "cluster_n" not in choices.shown(TILING)
+    assert "cluster 2 cluster_n 2" in choices.shown(square)
+
+
 def test_the_packages_own_table_is_whole() -> None:
     """Each line says what was measured where, and takes part as it stands."""
     for path in OWN.glob("*.jsonl"):

@@ -26,6 +26,7 @@ from tests.gemm.hopper_products import check
 ALTERNATE = Tiling(64, 64, 3, group=2, alternate=True, parts=3)
 COOPERATIVE = Tiling(128, 64, 2, group=1, parts=2)
 CLUSTER = Tiling(64, 128, 3, cluster=2, alternate=True, parts=3)
+ROW = Tiling(64, 64, 3, cluster_n=2, alternate=True, parts=3)
 CHOSEN = choose.CANDIDATES[0].tiling
 BEFORE_COUNTING = r"bar\.sync %\w+, 128;(?=\s+setp\.ne)"
 
@@ -152,6 +153,24 @@ def test_by_units_with_beta(device: Any) -> None:
     cut_and_right(device, 131, 130, 201, tiling=COOPERATIVE, gap=1, base=1, alpha=2.0, beta=-0.5)
 
 
+def test_in_clusters_that_share_a(device: Any) -> None:
+    """3 clusters, the last one cut, of which one CTA has no column of C."""
+    with launches(device, order="reverse"):
+        cut_and_right(device, 60, 320, 201, tiling=ROW, gap=1, base=1)
+
+
+def test_every_cta_of_a_square_cluster_has_its_place(
+    device: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device.backend, "limits", replace(device.limits, sm_count=12))
+    tiling = replace(ROW, cluster=2, group=1)
+    last = cut(tiling, 129, 200, 130, device.sm_count)
+    assert last == Cut(3, 1, 3, 1)
+    assert last.workspace_bytes(tiling) == 4 * 3 * 64 * 64 * 4
+    assert last.counters(tiling) == 4
+    cut_and_right(device, 129, 200, 130, tiling=tiling)
+
+
 @pytest.mark.parametrize("pair", ["e4m3", "s8"])
 def test_other_sums(device: Any, pair: str) -> None:
     """Promoted ones and integers; of two blocks of rows a tile has one."""
@@ -165,7 +184,9 @@ def test_other_sums(device: Any, pair: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ["fixed", "reverse", 1, 2, 3])
 @pytest.mark.parametrize(
-    "tiling", [ALTERNATE, COOPERATIVE, CLUSTER], ids=lambda one: str(one.tile_n)
+    "tiling",
+    [ALTERNATE, COOPERATIVE, CLUSTER, ROW, replace(COOPERATIVE, cluster_n=2)],
+    ids=["alternate", "cooperative", "cluster", "row", "cooperative row"],
 )
 @pytest.mark.parametrize("pair", ["bf16", "f16", "tf32", "e4m3", "s8"])
 def test_every_type_in_several_orders(device: Any, pair: str, tiling: Tiling, order: Any) -> None:

@@ -22,7 +22,8 @@ def test_products_are_of_every_kind() -> None:
     chosen = [p.chosen for p in found]
     tilings = [one for one in chosen if isinstance(one, Tiling)]
     assert {one.store for one in tilings} == {"tensor", "units", "vectors", "elements"}
-    assert {one.cluster for one in tilings} == {1, 2}
+    clusters = {(one.cluster, one.cluster_n) for one in tilings}
+    assert clusters == {(1, 1), (2, 1), (1, 2), (2, 2)}
     assert any(isinstance(one, Narrow) for one in chosen)
     assert products(600, 0) == found
 

@@ -30,6 +30,11 @@ def test_the_numbers_of_a_tile() -> None:
     assert replace(PLAIN, cluster=2).tiles(4096, 4097) == 16 * 17
     assert replace(PLAIN, cluster=2).grid(8192, 8192, 133) == 132
     assert PLAIN.grid(129, 1, 132) == 2
+    square = replace(PLAIN, cluster=2, cluster_n=2)
+    assert (square.cluster_size, square.clusters(132), square.clusters(3)) == (4, 33, 1)
+    assert square.tiles(4097, 4096) == 17 * 8
+    assert square.grid(4096, 4096, 128) == 128
+    assert square.grid(257, 512, 132) == 8
 
 
 def test_what_is_staged_at_once_makes_up_a_tile() -> None:
@@ -51,7 +56,8 @@ def test_what_is_staged_at_once_makes_up_a_tile() -> None:
         ({"tile_m": 256}, "128 x 256 sums of a warpgroup take 256 registers of each .* 128"),
         ({"alternate": True}, "128 x 256 sums of a warpgroup take 256 registers"),
         ({"cluster": 3}, "cluster is 3; expected 1, 2 or 4"),
-        ({"tile_n": 64, "cluster": 2}, "64 / 2; each CTA loads a multiple of 64 columns"),
+        ({"cluster_n": 8}, "cluster_n is 8; expected 1, 2 or 4"),
+        ({"cluster": 4, "cluster_n": 4}, "cluster is 4 and cluster_n 4; .* at most 8 CTAs"),
         ({"stages": 5}, "5 stages of 49152 bytes and 32768 for C are 278528; a CTA has 231424"),
         ({"stages": 1}, "stages is 1 and group 16; at least 2 and 1"),
         ({"a": "f64"}, "a is 'f64'; expected bf16, f16"),
@@ -83,6 +89,7 @@ def test_what_is_staged_at_once_makes_up_a_tile() -> None:
         ({**REGISTERS, "tile_m": 96}, "tile_m is 96; one warpgroup has multiples of 64 rows"),
         ({**REGISTERS, "parts": 2}, "parts is 2; where B goes by registers it is 1"),
         ({**REGISTERS, "cluster": 2}, "cluster is 2; where B goes by registers it is 1"),
+        ({**REGISTERS, "cluster_n": 2}, "cluster_n is 2; where B goes by registers it is 1"),
         ({**REGISTERS, "stages": 2}, "stages is 2; where B goes by registers at least 3"),
         ({**REGISTERS, "out": "bf16"}, "out is 'bf16'; where B goes by registers it is 'f32'"),
         ({**REGISTERS, "store": "units"}, "store is 'units'; a B that goes by registers has no"),
@@ -154,6 +161,25 @@ def test_a_cluster_shares_b() -> None:
     assert (a.box, a.copies, b.box, b.copies) == ((64, 64), 2, (64, 64), 4)
 
 
+@pytest.mark.parametrize("ctas", [1, 2, 4])
+@pytest.mark.parametrize("extent", [64, 128, 192, 256])
+@pytest.mark.parametrize("majors", [("k", "mn"), ("mn", "k")])
+def test_parts_make_up_a_tile(majors: Any, extent: int, ctas: int) -> None:
+    """Each CTA's part is whole atoms, and all of them are the tile."""
+    (a_major, b_major), wide = majors, {"tile_m": 128, "tile_n": extent, "cluster": ctas}
+    high = {"tile_m": extent, "tile_n": 64, "cluster_n": ctas, "alternate": True, "stages": 2}
+    _, b = wgmma.operands(Tiling(**wide, a_major=a_major, b_major=b_major))
+    a, _ = wgmma.operands(Tiling(**high, a_major=a_major, b_major=b_major))
+    for operand, major in ((a, a_major), (b, b_major)):
+        lines = operand.box[1]
+        assert operand.major == major and lines % 8 == 0
+        assert ctas * operand.box[0] * lines * operand.copies == extent * 64
+        assert (operand.descriptor, operand.step) == (
+            Operand(major, extent, 64).descriptor,
+            Operand(major, extent, 64).step,
+        )
+
+
 # ---------------------------------------------------------------- matrices
 
 
@@ -182,7 +208,9 @@ def test_how_a_matrix_lies(one: Matrix, lines: Any, along: str, fits: bool) -> N
     assert one.transposed.transposed == one
     assert one.transposed.lines == lines
     if fits:
-        assert one.map("bf16", (64, 8)).shape == (lines[1], lines[0])
+        map = one.map("bf16", (64, 8))
+        assert map.shape == (lines[1], lines[0])
+        assert map.promotion == (128 if map.strides[0] % 128 else 256)
 
 
 @pytest.mark.parametrize(

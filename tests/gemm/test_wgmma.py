@@ -27,6 +27,11 @@ TILINGS = {
     "alternate": Tiling(64, 64, 3, group=2, alternate=True),
     "cluster": Tiling(128, 128, 2, cluster=2, group=1),
     "alternate cluster": Tiling(64, 128, 3, cluster=2, alternate=True),
+    "row": Tiling(128, 64, 2, cluster_n=2, group=1),
+    "square": Tiling(128, 64, 2, cluster=2, cluster_n=2, group=2),
+    "alternate square": Tiling(64, 64, 3, cluster=2, cluster_n=2, alternate=True),
+    "alternate row": Tiling(128, 64, 3, cluster_n=4, alternate=True),
+    "tall": Tiling(64, 64, 2, cluster=4, cluster_n=2, alternate=True),
 }
 
 
@@ -159,9 +164,28 @@ def test_tiles_in_a_cluster_in_several_orders(device: Any, order: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("tiling", "shape", "given"),
+    [
+        ("alternate square", (70, 200, 200), {}),
+        ("square", (70, 130, 70), {"flips": (True, True, False), "gap": 1, "base": 1, "beta": 1.0}),
+        ("row", (70, 40, 136), {"flips": (True, False, True)}),
+        ("alternate row", (130, 70, 72), {"gap": 1, "alpha": 2.0, "beta": -1.0}),
+    ],
+)
+def test_clusters_in_two_dimensions(device: Any, tiling: str, shape: Any, given: Any) -> None:
+    """CTAs without a row or a column of C load what the others multiply."""
+    with launches(device, order="reverse"):
+        check(device, *shape, tiling=TILINGS[tiling], **given)
+
+
+@pytest.mark.parametrize(
     ("tiling", "blocks"),
-    [(Tiling(128, 64, 2, alternate=True), 3), (TILINGS["alternate cluster"], 3)],
-    ids=["two blocks", "cluster"],
+    [
+        (Tiling(128, 64, 2, alternate=True), 3),
+        (TILINGS["alternate cluster"], 3),
+        (TILINGS["alternate square"], 3),
+    ],
+    ids=["two blocks", "cluster", "square"],
 )
 def test_blocks_of_rows_beyond_c_are_not_multiplied(
     device: Any, tiling: Tiling, blocks: int

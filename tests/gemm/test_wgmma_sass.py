@@ -20,6 +20,11 @@ from ptxgemm.tiling import Tiling, by_registers
 KERNELS = {
     "128x256": Tiling(),
     "cluster": Tiling(cluster=2, group=8),
+    "clusters of A": Tiling(cluster_n=2, store="units"),
+    "square clusters": Tiling(128, 128, 6, 2, alternate=True, cluster_n=2, b_major="k"),
+    "square clusters, any": Tiling(
+        128, 64, 7, 4, cluster_n=2, a_major="mn", store="units", scaled=True, parts=2
+    ),
     "256x128": Tiling(256, 128, group=8, a_major="mn", b_major="k"),
     "alternate": Tiling(128, 128, 6, alternate=True),
     "parts": Tiling(128, 128, 6, alternate=True, parts=2),
@@ -71,6 +76,7 @@ SELDOM = (
     "tf32 along n, any",
     "tf32 along n, 64 rows",
     "parts units",
+    "square clusters, any",
     "units f32",
     "half 256x256",
     "promoted, any",
@@ -169,6 +175,23 @@ def test_padding_fetches_all_before_it_writes(element_bytes: int) -> None:
 def test_a_tiling_in_a_cluster_names_its_size() -> None:
     function = ptx.Module(gemm(replace(KERNELS["cluster"], stages=3))).kernels["wgmma_gemm"]
     assert function.directive("reqnctapercluster") == (2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "copies"),
+    [
+        ("128x256", {"UTMALDG.2D": 5}),
+        ("cluster", {"UTMALDG.2D": 1, "UTMALDG.2D.MULTICAST": 2}),
+        ("clusters of A", {"UTMALDG.2D": 4, "UTMALDG.2D.MULTICAST": 1}),
+        ("square clusters", {"UTMALDG.2D.MULTICAST": 2}),
+    ],
+)
+def test_what_ctas_share_is_multicast(name: str, copies: dict[str, int]) -> None:
+    code = assembled(name).kernel
+    opcodes = [one.opcode for one in code.instructions if one.opcode.startswith("UTMALDG")]
+    assert Counter(opcodes) == copies
+    arrivals = [one for one in code.instructions if one.opcode.startswith("SYNCS.ARRIVE")]
+    assert arrivals
 
 
 @kernels
