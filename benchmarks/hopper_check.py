@@ -64,7 +64,9 @@ REGISTERS = (by_registers(256, 4, 8), by_registers(128, 6, 8), by_registers(64, 
 NARROW = (
     Narrow(64, 8, 6), Narrow(64, 16, 4, parts=4), Narrow(128, 32, 3, 2, parts=2, peers=2),
     Narrow(128, 64, 4, peers=4), Narrow(256, 64, 2, parts=8), Narrow(64, 128, 4, parts=2, peers=4),
-    Narrow(128, 128, 3, parts=4), Narrow(64, 256, 2, peers=2),
+    Narrow(128, 128, 3, parts=4), Narrow(64, 256, 2, peers=2), Narrow(64, 24, 4, parts=8),
+    Narrow(128, 80, 3, parts=2, peers=2), Narrow(192, 96, 2, parts=2, peers=4),
+    Narrow(64, 160, 3, parts=2, peers=4), Narrow(128, 224, 2, parts=4),
 )  # fmt: skip
 PROMOTED_TILINGS = (
     Tiling(128, 192), Tiling(128, 128, 6), Tiling(128, 64, 8), Tiling(64, 128, 4, alternate=True),

@@ -18,7 +18,7 @@ from ptx import cache as disk
 from ptx.tensormap import ALIGNMENT
 from ptxgemm import choose
 from ptxgemm.choose import FEW_COLUMNS, Choice
-from ptxgemm.narrow import COLUMNS, Narrow
+from ptxgemm.narrow import Narrow, widths
 from ptxgemm.tiling import ELEMENTS, Tiling, by_registers
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ class Product:
 
     @property
     def key(self) -> str:
-        """Products of one key take the same choice: few rows or columns count as the next power of
-        two, as the kernel for them computes so many.
+        """Products of one key take the same choice: few rows or columns count as the width of
+        the tiles for them, as so many are computed.
         """
         m, n = (_rounded(side) for side in (self.m, self.n))
         return f"{m}x{n}x{self.k} {self.layout} {self.a} {self.b} {self.out}"
@@ -91,7 +91,7 @@ class Product:
 def _rounded(side: int) -> int:
     if side > FEW_COLUMNS:
         return side
-    return next(columns for columns in COLUMNS if columns >= side)
+    return widths(side)[0]
 
 
 # ---------------------------------------------------------------- a choice as text

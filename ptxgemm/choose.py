@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 
-from ptxgemm.narrow import CLUSTER_LIMIT, COLUMNS, Narrow, by_units
+from ptxgemm.narrow import CLUSTER_LIMIT, Narrow, by_units, widths
 from ptxgemm.tiling import (
     BARRIER_BYTES,
     LINE_BYTES,
@@ -193,13 +193,14 @@ PADDING_US = 2.5
 
 def narrow_candidates(m: int, n: int) -> Iterator[Narrow]:
     """Every shape for C [m, n] with m >= n, each with all the shared memory that it can use for
-    one CTA on an SM, for two and for three; peers, and tiles of 256 rows, of which few draw on the
-    memory, only where there are many columns.
+    one CTA on an SM, for two and for three; peers, and tiles of more than 128 rows, of which few
+    draw on the memory, only where there are many columns.
     """
-    tile_n = next((columns for columns in COLUMNS if columns >= n), 128)
-    many = tile_n > FEW_COLUMNS
-    heights = (64, 128, 256) if many else (64, 128)
-    for tile_m, depth, parts, peers in product(heights, (1, 2), (1, 2, 4, 8), (1, 4, 8)):
+    many = n > FEW_COLUMNS
+    heights = (64, 128, 192, 256) if many else (64, 128)
+    for tile_n, tile_m, depth, parts, peers in product(
+        widths(n), heights, (1, 2), (1, 2, 4, 8), (1, 4, 8)
+    ):
         alone = not many or tile_m * peers >= 2 * m
         if parts * peers > CLUSTER_LIMIT or (peers > 1 and alone):
             continue

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from ptx.isa import resolve
 from ptxgemm.tiling import (
     ATOM_BYTES,
     BARRIER_BYTES,
@@ -20,12 +21,18 @@ from ptxgemm.tiling import (
     SHARED_LIMIT_BYTES,
     SUMS_LIMIT,
     WARPGROUP,
+    WIDEST,
     Major,
     Tiling,
 )
 from ptxgemm.tma import Operand
 
-COLUMNS = (8, 16, 32, 64, 128, 256)
+COLUMNS = (8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256)
+"""Widths of tiles that are chosen: all types have them, and few kernels suffice for any product."""
+WARPGROUPS = {64: 1, 128: 2, 192: 3, 256: 2}
+"""Those that multiply, by the rows of a tile."""
+COLUMN_STEP = 8
+"""Columns by which a wgmma grows, and after which the swizzle of B along K repeats."""
 CLUSTER_LIMIT = 8
 """CTAs of a cluster that every Hopper GPU can have."""
 VECTOR = 4
@@ -62,12 +69,13 @@ class Narrow:
     """How a product is cut up, and in which types and layouts it lies.
 
     A CTA multiplies a part of K of one tile of ``tile_m x tile_n``: one warp loads, one warpgroup
-    for each 64 rows, but not more than two, multiplies. Then the CTAs of a cluster add their parts
+    for each 64 rows, or two for 256, multiplies. Then the CTAs of a cluster add their parts
     up in the order of K, each a share of the tile, and write C.
     """
 
     tile_m: int = 128
     tile_n: int = 16
+    """A multiple of 8 up to 256, of 16 for integers of more than 24 columns."""
     stages: int = 8
     """K steps in shared memory at once."""
     depth: int = 1
@@ -99,14 +107,19 @@ class Narrow:
 
     def __post_init__(self) -> None:
         for name, value, known in (
-            ("tile_m", self.tile_m, (64, 128, 256)), ("tile_n", self.tile_n, COLUMNS),
-            ("depth", self.depth, (1, 2, 4)),
+            ("tile_m", self.tile_m, tuple(WARPGROUPS)), ("depth", self.depth, (1, 2, 4)),
             ("a_copy", self.a_copy, ("tensor", "units")), ("c_major", self.c_major, ("m", "n")),
             ("width", self.width, (1, VECTOR)),
         ):  # fmt: skip
             if value not in known:
                 expected = ", ".join(map(str, known))
                 raise ValueError(f"{name} is {value!r}; expected {expected}")
+        if self.tile_n % COLUMN_STEP or not COLUMN_STEP <= self.tile_n <= WIDEST:
+            raise ValueError(
+                f"tile_n is {self.tile_n}; expected a multiple of {COLUMN_STEP} up to {WIDEST}"
+            )
+        if self.types.sum == "s32" and not resolve(self.instruction):
+            raise ValueError(f"tile_n is {self.tile_n}; wgmma has no such width for {self.a}")
         if self.types.element.bytes != 2 and self.a_copy == "units":
             raise ValueError(f"elements of {self.a} are not copied by units: that is for 16 bits")
         for name, count in (("parts", self.parts), ("peers", self.peers)):
@@ -117,9 +130,10 @@ class Narrow:
                 f"{self.parts} parts times {self.peers} peers are {self.cluster} CTAs; a cluster "
                 f"has at most {CLUSTER_LIMIT}"
             )
-        if self.b_major == "k" and self.tile_n // self.peers < 8:
+        if self.b_major == "k" and self.tile_n % (COLUMN_STEP * self.peers):
             raise ValueError(
-                f"tile_n / peers is {self.tile_n} / {self.peers}; each CTA loads at least 8 columns"
+                f"tile_n / peers is {self.tile_n} / {self.peers}; each CTA loads a multiple of "
+                f"{COLUMN_STEP} columns"
             )
         if self.sums > self.sums_limit:
             raise ValueError(
@@ -164,7 +178,7 @@ class Narrow:
     @property
     def warpgroups(self) -> int:
         """Those that multiply."""
-        return min(2, self.tile_m // ROWS)
+        return WARPGROUPS[self.tile_m]
 
     @property
     def multipliers(self) -> int:
@@ -202,10 +216,13 @@ class Narrow:
     @property
     def sums_limit(self) -> int:
         """Accumulators that a thread has registers for: three warpgroups have 168 registers each,
-        in which an A out of registers leaves no room for more than half of them.
+        in which an A out of registers leaves no room for more than half of them; four, or three and
+        a warp, have 128.
         """
         crowded = self.a_copy == "units" and self.warpgroups > 1
-        return SUMS_LIMIT // 2 if crowded else SUMS_LIMIT
+        if crowded:
+            return SUMS_LIMIT // 2
+        return SUMS_LIMIT if self.warpgroups < 3 else SUMS_LIMIT * 3 // 4
 
     # ------------------------------------------------------------ shared memory
 
@@ -227,7 +244,7 @@ class Narrow:
         a = Operand(self.a_major, self.tile_m, self.line_k)
         if self.b_major == "k":
             return a, Operand("k", self.tile_n // self.peers, self.line_k)
-        return a, Operand("mn", max(self.tile_n, ROWS), self.line_k // self.peers)
+        return a, Operand("mn", self.b_lines, self.line_k // self.peers)
 
     @property
     def a_bytes(self) -> int:
@@ -235,9 +252,15 @@ class Narrow:
         return self.tile_m * LINE_BYTES
 
     @property
+    def b_lines(self) -> int:
+        """Of 128 bytes: a column each, or, along N, a step of K of 64 columns, of which all that
+        the tile has columns of are loaded whole.
+        """
+        return self.tile_n if self.b_major == "k" else -(-self.tile_n // ROWS) * ROWS
+
+    @property
     def b_bytes(self) -> int:
-        """Of lines along N there is no less than 64 columns."""
-        return LINE_BYTES * (self.tile_n if self.b_major == "k" else max(self.tile_n, ROWS))
+        return LINE_BYTES * self.b_lines
 
     @property
     def unaligned(self) -> Lines:
@@ -278,7 +301,7 @@ class Narrow:
         """
         if self.c_major == "m":
             return 4 * (self.line + 4)
-        return 4 * (self.line if self.line == 8 else self.line + 8)
+        return 4 * (self.line if self.line % 16 else self.line + 8)
 
     @property
     def staging_bytes(self) -> int:
@@ -297,6 +320,16 @@ class Narrow:
     def grid(self, m: int, n: int) -> int:
         """CTAs of a launch, of one dimension."""
         return self.clusters(m, n) * self.cluster
+
+
+def widths(n: int) -> tuple[int, ...]:
+    """Of tiles for a C of n columns: the least that has them, or two of which have them, and what
+    many columns are cut into.
+    """
+    if n <= COLUMNS[-1]:
+        return (next(columns for columns in COLUMNS if columns >= n),)
+    halves = (columns for columns in COLUMNS if 2 * columns >= n)
+    return tuple(sorted({128, 256, next(halves, 256)}))
 
 
 def by_units(shape: Narrow) -> Narrow | None:

@@ -48,7 +48,7 @@ RANDOM_BLOCK = (1 << 20) + 7
 """Random elements that fill an input over and over."""
 SAMPLES = 256
 """Elements of C that are compared."""
-ROWS_OF_DECODING = (1, 8, 16, 32, 64)
+ROWS_OF_DECODING = (1, 8, 16, 24, 32, 48, 64)
 WEIGHTS = ((4096, 4096), (6144, 4096), (14336, 4096), (4096, 14336), (28672, 4096), (8192, 8192))
 FEW_TILES = ((128, 7168, 18432), (128, 4096, 4096), (256, 4096, 4096), (512, 512, 8192),
              (1024, 1024, 1024))  # fmt: skip

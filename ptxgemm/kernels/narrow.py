@@ -420,15 +420,15 @@ def _write(k: Kernel, work: Work, target: Target, thread: Reg) -> None:
     threads = shape.multipliers
     together, vectors = threads * shape.parts, shape.tile_m * shape.tile_n // VECTOR
     first = k.mad.lo.u32(work.part, threads, thread)
-    if vectors < together:
-        with k.branch(k.setp.lt.u32(first, vectors)):
-            _add_and_write(k, work, target, sources, [first])
-        return
-    numbers = range(0, vectors, together)
+    whole = vectors // together * together
+    numbers = range(0, whole, together)
     batch = max(1, FETCHED // shape.parts)
     for start in range(0, len(numbers), batch):
         own = [first + number if number else first for number in numbers[start : start + batch]]
         _add_and_write(k, work, target, sources, own)
+    if whole < vectors:
+        with k.branch(k.setp.lt.u32(first, vectors - whole)):
+            _add_and_write(k, work, target, sources, [first + whole if whole else first])
 
 
 def _sources(k: Kernel, work: Work) -> list[Reg]:
@@ -451,7 +451,8 @@ def _add_and_write(
     in_line = shape.line // VECTOR
     load = "ld.shared::cluster.v4.b32" if shape.parts > 1 else "ld.shared.v4.b32"
     add = "add.s32" if shape.types.sum == "s32" else "add.rn.f32"
-    places = [(n >> (in_line.bit_length() - 1), n & (in_line - 1)) for n in numbers]
+    lines = [k.div.u32(number, in_line) for number in numbers]
+    places = [(line, n - line * in_line) for line, n in zip(lines, numbers, strict=True)]
     fetched = []
     for line, vector in places:
         offset = k.mad.lo.u32(line, shape.staging_pitch, vector * (4 * VECTOR))
