@@ -17,7 +17,7 @@ from ptx import sass
 from ptxgemm import hopper, narrowing
 from ptxgemm.hopper import Matrix
 from ptxgemm.kernels.narrow import gemm
-from ptxgemm.narrow import COLUMNS, Narrow
+from ptxgemm.narrow import COLUMNS, Narrow, widths
 from ptxgemm.tiling import ELEMENTS, OUTS
 from tests.gemm import hopper_products as products
 from tests.gemm.test_wgmma_gpu import check
@@ -34,6 +34,11 @@ KERNELS = {
     "fp8": Narrow(64, 16, 8, parts=2, a="e4m3", b="e5m2", c_major="m", width=4),
     "few tiles": Narrow(256, 128, 4, parts=8, a_major="mn", c_major="m"),
     "most units": Narrow(64, 256, 2, c_major="m", a_copy="units"),
+    "80 columns": Narrow(128, 80, 4, parts=4, peers=2),
+    "160 columns": Narrow(192, 160, 3, parts=8, c_major="m", width=4),
+    "three warpgroups": Narrow(192, 192, 3, 1, parts=2, b_major="mn", scaled=True, out="f32"),
+    "224 columns": Narrow(128, 224, 3, parts=4, b_major="mn", scaled=True, out="f32"),
+    "80 units": Narrow(192, 80, 2, a_major="mn", c_major="m", a_copy="units"),
 }
 
 
@@ -58,13 +63,36 @@ def test_the_numbers_of_a_shape() -> None:
     assert deep.grid(4097, 65) == 9 * 2 * 8
     assert Narrow(64, 8).threads == 160
     assert Narrow(64, 256, 2, a_copy="units").sums == Narrow(128, 256, 2).sums == 128
+    tall = Narrow(192, 160, 2)
+    assert (tall.threads, tall.rows, tall.sums) == (416, 64, 80)
+    assert [one.box for one in Narrow(64, 160, 2, peers=4).loads] == [(64, 64), (64, 40)]
+    along_n = Narrow(64, 160, 2, peers=8, b_major="mn")
+    assert [(one.box, one.copies) for one in along_n.loads] == [((64, 64), 1), ((64, 8), 3)]
+    assert along_n.b_bytes == 192 * 128
+
+
+def test_tiles_are_as_wide_as_there_are_columns() -> None:
+    """Or half as many; the widths that are chosen, all types have."""
+    assert [widths(n) for n in (1, 17, 65, 97, 160, 161, 256)] == [
+        (8,), (24,), (80,), (112,), (160,), (192,), (256,)
+    ]  # fmt: skip
+    assert widths(257) == (128, 160, 256) and widths(400) == (128, 224, 256)
+    assert widths(512) == widths(4096) == (128, 256)
+    for columns in COLUMNS:
+        for pair in PAIRS.values():
+            out = "s32" if ELEMENTS[pair[0]].sum == "s32" else "f32"
+            assert Narrow(64, columns, 2, a=pair[0], b=pair[1], out=out).tile_n == columns
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tile_m": 192}, "tile_m is 192; expected 64, 128, 256"),
-        ({"tile_n": 24}, "tile_n is 24; expected 8, 16, 32"),
+        ({"tile_m": 96}, "tile_m is 96; expected 64, 128, 192, 256"),
+        *(
+            ({"tile_n": n}, f"tile_n is {n}; expected a multiple of 8 up to 256")
+            for n in (0, 12, 264)
+        ),
+        ({"a": "s8", "b": "s8", "out": "s8", "tile_n": 40}, "40; wgmma has no such width for s8"),
         ({"a": "f32"}, "a is 'f32'; expected bf16, f16, tf32"),
         ({"b": "f16"}, "wgmma multiplies no bf16 by f16"),
         ({"out": "s32"}, "sums of bf16 are f32 and become .*; out is s32"),
@@ -74,10 +102,12 @@ def test_the_numbers_of_a_shape() -> None:
         ({"width": 2}, "width is 2; expected 1, 4"),
         ({"parts": 3}, "parts is 3; expected a power of two"),
         ({"parts": 8, "peers": 2}, "8 parts times 2 peers are 16 CTAs; a cluster has at most 8"),
-        ({"peers": 4}, "tile_n / peers is 16 / 4; each CTA loads at least 8 columns"),
+        ({"peers": 4}, "tile_n / peers is 16 / 4; each CTA loads a multiple of 8 columns"),
+        ({"tile_n": 80, "peers": 4}, "tile_n / peers is 80 / 4; each CTA loads a multiple of 8"),
         ({"tile_m": 256, "tile_n": 256, "stages": 2}, "128 x 256 sums of a warpgroup are 256"),
         ({"tile_n": 256, "stages": 2, "a_copy": "units"}, "64 x 256 .* registers for 64"),
         ({"tile_m": 256, "tile_n": 128, "stages": 2, "a_copy": "units"}, "registers for 64"),
+        ({"tile_m": 192, "tile_n": 200, "stages": 2}, "64 x 200 sums .* registers for 96"),
         ({"depth": 3}, "depth is 3; expected 1, 2, 4"),
         ({"stages": 1}, "stages is 1; at least 2"),
         ({"stages": 13}, "13 stages of 18432 bytes and 12288 for the sums take 239616; a CTA has"),
@@ -94,12 +124,18 @@ FLIPS = {"NN": (False, False, False), "NT": (False, True, False), "TN": (True, F
          "TT": (True, True, False), "NT, C turned": (False, True, True)}  # fmt: skip
 
 
+QUICK = (8, 16, 24, 32, 64, 80)
+"""Widths that are tried by every run of the tests."""
 CASES: list[tuple[int, int, int, Narrow, dict[str, Any]]] = [
     (1, 72, 136, Narrow(64, 8, 3), {}),
     (5, 67, 77, Narrow(64, 8, 2, parts=2), {"gap": 3, "base": 1}),
     (16, 136, 200, Narrow(128, 16, 2, parts=2), {"kind": "f16", "out": "f16"}),
     (136, 24, 328, Narrow(64, 32, 2, depth=2, parts=2, peers=2), {"alpha": 0.5}),
     (40, 130, 72, Narrow(64, 64, 2, peers=2), {"alpha": -2.0, "beta": 1.5, "out": "f32"}),
+    (24, 72, 136, Narrow(64, 24, 2, parts=2), {}),
+    (77, 130, 72, Narrow(64, 80, 2, peers=2), {"out": "f32"}),
+    (96, 200, 136, Narrow(192, 96, 2, parts=2), {"beta": 0.5}),
+    (133, 67, 200, Narrow(64, 72, 2, parts=4), {"gap": 1}),
 ]
 
 
@@ -137,6 +173,28 @@ def test_every_type(emulator: Any, pair: str, layout: str) -> None:
     for out in OUTS[ELEMENTS[PAIRS[pair][0]].sum]:
         products.check(emulator, 9, 72, 140, kinds=PAIRS[pair], out=out, flips=FLIPS[layout],
                        tiling=shape, **scale)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tile_n", range(8, 257, 8))
+@pytest.mark.parametrize("layout", ["NT", "TN"])
+def test_every_width(emulator: Any, tile_n: int, layout: str) -> None:
+    """Of B along K and along N, in every height that has registers for it; with K in parts that
+    share tiles evenly or not, and peers; with ends of M, N and K.
+    """
+    clusters = ((1, 2), (2, 1), (4, 1), (8, 1))
+    for number, tile_m in enumerate((64, 128, 192, 256)):
+        parts, peers = clusters[(number + tile_n // 8) % 4]
+        if peers > 1 and tile_n % 16:
+            peers = 1
+        try:
+            shape = Narrow(tile_m, tile_n, 2, parts=parts, peers=peers)
+        except ValueError:
+            continue
+        emulator.backend.options = {"order": number}
+        m, n, k = tile_n - number, max(tile_m, tile_n) + 8 - number, 64 * parts + 13
+        gap = -(m if layout == "TN" else k) % 8
+        check(emulator, m, n, k, flips=FLIPS[layout], tiling=shape, gap=gap)
 
 
 @pytest.mark.parametrize("order", ["fixed", "reverse", 1])
@@ -216,19 +274,25 @@ def test_there_are_no_more_parts_than_steps(emulator: Any) -> None:
     check(emulator, 1, 1, 1, tiling=Narrow(64, 8, 2, parts=8))
 
 
-@pytest.mark.parametrize("tile_n", [8, 16, 32, 64])
+@pytest.mark.parametrize(
+    "tile_n",
+    [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in range(8, 257, 8)],
+)
 @pytest.mark.parametrize("c_turned", [False, True])
 def test_sums_are_staged_without_bank_conflicts(emulator: Any, tile_n: int, c_turned: bool) -> None:
-    """And read so, but for lines of 16: what spreads their pairs makes two of their lines meet."""
+    """And read so, but for lines of an odd multiple of 16: what spreads their pairs makes two of
+    their lines meet.
+    """
     emulator.backend.options = {"report": True}
     flips = (False, True, False) if c_turned else (False, False, False)
-    m, n = (tile_n, 72) if c_turned else (72, tile_n)
+    long = max(72, tile_n + 1)
+    m, n = (tile_n, long) if c_turned else (long, tile_n)
     check(emulator, m, n, 64, flips=flips, tiling=Narrow(64, tile_n, 2))
     rows = [row for row in emulator.backend.report.rows if row.shared_requests]
     assert {row.opcode[:9] for row in rows} == {"st.shared", "ld.shared"}
     assert all(row.ways == 1 for row in rows if row.opcode.startswith("st"))
     reads = {row.ways for row in rows if row.opcode.startswith("ld")}
-    assert reads == {2 if tile_n == 16 and not c_turned else 1}
+    assert max(reads) == (2 if tile_n % 32 == 16 and not c_turned else 1)
 
 
 @pytest.mark.parametrize("name", ["1 column", "rows"])
