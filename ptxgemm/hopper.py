@@ -187,8 +187,8 @@ def plan(
     narrow product is read as it lies, and tf32 along N may go to a float32 C through registers.
     `addend` is what beta multiplies where that is not C itself,
     dense where C is. `accumulate` is as in a tiling; `tiling` gives tile, stages, cluster and
-    order, or a narrow shape, if they shall not be chosen; types, layouts and the way of storing are
-    always those of the matrices.
+    order, or a narrow shape, if they shall not be chosen; types, layouts, the way of storing and
+    where K ends in its last step are always those of the matrices.
 
     Workspace, and the counters of tiles whose K is cut, belong to the plan or, if they are given,
     to all with the same `rooms`. What shares them must run one after another, as it does on one
@@ -283,7 +283,7 @@ def configure(
     )  # fmt: skip
     if cut.cut(made, c.rows, c.columns, a.columns, sm_count) is None:
         made = replace(made, parts=1)
-    return made
+    return replace(made, last_slices=made.slices_of_last(a.columns))
 
 
 def _by_registers(
@@ -297,6 +297,7 @@ def _by_registers(
     return replace(
         tiling, a=a.element, b=b.element, out=c.element, scaled=scaled, accumulate=accumulate,
         store="vectors" if c.fits_tensor_stores else "elements",
+        last_slices=tiling.slices_of_last(a.columns),
     )  # fmt: skip
 
 

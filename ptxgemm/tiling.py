@@ -15,6 +15,10 @@ WARPGROUP = 128
 """Threads."""
 LINE_BYTES = 128
 """A row of a tile in shared memory: the span of the widest swizzle, and the depth of a K step."""
+SLICE_BYTES = 32
+"""The depth of one wgmma."""
+SLICES = LINE_BYTES // SLICE_BYTES
+"""Of a K step."""
 ATOM_BYTES = 8 * LINE_BYTES
 """Eight rows, after which the swizzle repeats."""
 SHARED_LIMIT_BYTES = 227 * 1024
@@ -100,6 +104,8 @@ class Tiling:
     """Whether there are alpha and beta; else C = A B."""
     parts: int = 1
     """Parts in which K of the tiles of the last wave is cut; see :mod:`ptxgemm.cut`."""
+    last_slices: int = SLICES
+    """Slices of the last K step that are multiplied, all or those that hold data."""
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -127,6 +133,8 @@ class Tiling:
             )
         if self.parts < 1:
             raise ValueError(f"parts is {self.parts}; expected 1 or more")
+        if not 1 <= self.last_slices <= SLICES:
+            raise ValueError(f"last_slices is {self.last_slices}; a K step has 1 to {SLICES}")
         if self.stages < 2 or self.group < 1:
             raise ValueError(f"stages is {self.stages} and group {self.group}; at least 2 and 1")
         if self.shared_bytes + BARRIER_BYTES > SHARED_LIMIT_BYTES:
@@ -228,7 +236,7 @@ class Tiling:
     @property
     def instruction(self) -> str:
         """The wgmma, as PTX spells it."""
-        depth = 32 // self.element.bytes
+        depth = SLICE_BYTES // self.element.bytes
         shape = f"m{ROWS}n{self.tile_m if self.by_registers else self.tile_n}k{depth}"
         return f"wgmma.mma_async.sync.aligned.{shape}.{self.sum}.{self.a}.{self.b}"
 
@@ -267,6 +275,15 @@ class Tiling:
     def tile_k(self) -> int:
         """Elements of a K step."""
         return LINE_BYTES // self.element.bytes
+
+    def slices_of_last(self, k: int) -> int:
+        """Slices of the last K step that hold data, if K is so many elements. Where B goes by
+        registers K steps are even in number, and of one that holds no data there is a slice too.
+        """
+        slices = -(-k * self.element.bytes // SLICE_BYTES)
+        if self.by_registers:
+            return max(1, (slices - 1) % (2 * SLICES) + 1 - SLICES)
+        return (slices - 1) % SLICES + 1
 
     @property
     def a_bytes(self) -> int:

@@ -29,7 +29,7 @@ from ptxgemm import schedule as schedules
 from ptxgemm import tma
 from ptxgemm.ring import Cursor
 from ptxgemm.store import Scale, Target
-from ptxgemm.tiling import LINE_BYTES, WARPGROUP
+from ptxgemm.tiling import LINE_BYTES, SLICES, WARPGROUP
 
 if TYPE_CHECKING:
     from ptxgemm.kernels.wgmma import Work
@@ -113,7 +113,9 @@ def _consumer(k: Kernel, work: Work, number: Reg, thread: Reg) -> Consumer:
 
 
 def _multiply(k: Kernel, work: Work, consumer: Consumer, cursor: Cursor) -> None:
-    """The sums of one tile, two K steps at a time; their number is even."""
+    """The sums of one tile, two K steps at a time; their number is even. The last one may be cut
+    short.
+    """
     pairs = work.steps >> 1
     always = k.setp.eq.u32(work.steps, work.steps)
     before = k.mov.u32(cursor.stage)
@@ -124,7 +126,7 @@ def _multiply(k: Kernel, work: Work, consumer: Consumer, cursor: Cursor) -> None
         second = _step(k, work, consumer, cursor, 1, first, always)
         k.mov.u32(second, out=before)
     first = _step(k, work, consumer, cursor, 0, before, k.setp.ne.u32(pairs, 1))
-    _issue(k, work, consumer, 1, cursor.stage, always)
+    _issue(k, work, consumer, 1, cursor.stage, always, work.tiling.last_slices)
     second = k.mov.u32(cursor.stage)
     rings.advance(k, work.ring, cursor)
     k.wgmma.wait_group.sync.aligned(0)
@@ -159,12 +161,15 @@ def _load(k: Kernel, work: Work, consumer: Consumer, turn: int, stage: Reg) -> N
         k.ld.shared.v2.b32(Addr(lower, along + 4 * LINE_BYTES), out=fragment[2:])
 
 
-def _issue(k: Kernel, work: Work, consumer: Consumer, turn: int, stage: Reg, later: Reg) -> None:
-    """The wgmmas of a K step; where not `later`, the first overwrites the sums."""
+def _issue(
+    k: Kernel, work: Work, consumer: Consumer, turn: int, stage: Reg, later: Reg,
+    slices: int = SLICES,
+) -> None:  # fmt: skip
+    """The wgmmas of a K step's first `slices`; where not `later`, the first overwrites the sums."""
     always = k.setp.eq.u32(work.steps, work.steps)
     a = consumer.a + k.cvt.u64.u32(stage * (work.tiling.stage_bytes >> 4))
     k.wgmma.fence.sync.aligned()
-    for number, fragment in enumerate(consumer.held[turn]):
+    for number, fragment in enumerate(consumer.held[turn][:slices]):
         part = k.add.s64(a, number * work.a.step) if number else a
         added = always if number else later
         k.op(work.tiling.instruction, consumer.sums, fragment, part, added, 1, 1)

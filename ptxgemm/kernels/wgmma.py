@@ -6,6 +6,7 @@ copy reaches beyond A or B the hardware fills in zeros, so that M, N and K are w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -17,8 +18,8 @@ from ptxgemm import store, tma
 from ptxgemm.cut import Place, meet
 from ptxgemm.kernels import registers
 from ptxgemm.ring import Cursor, Ring, Turns
-from ptxgemm.schedule import Schedule
-from ptxgemm.tiling import LINE_BYTES, ROWS, WARPGROUP, Major, Tiling
+from ptxgemm.schedule import Item, Schedule
+from ptxgemm.tiling import LINE_BYTES, ROWS, SLICES, WARPGROUP, Major, Tiling
 from ptxgemm.tma import Operand
 
 PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, 232
@@ -35,11 +36,13 @@ class Work:
     stages: Reg
     """The first stage's shared address."""
     steps: Reg
-    """K steps of a tile."""
+    """K steps of a tile, or of an item of work."""
     turns: Reg | None
     """The first of the two mbarriers by which warpgroups take turns, if they do."""
     place: Place | None
     """Where parts of tiles meet, if some tiles are cut along K."""
+    ends: Reg | None = None
+    """Whether an item's steps end where K does, if some do not and the last step is cut short."""
 
     @property
     def a(self) -> Operand:
@@ -69,7 +72,8 @@ def _part(tiling: Tiling, major: Major, extent: int, parts: int) -> Operand:
 
 
 def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
-    """A kernel for C [m, n] = A [m, depth] B [depth, n], for a one-dimensional grid.
+    """A kernel for C [m, n] = A [m, depth] B [depth, n], for a one-dimensional grid. Of the last K
+    step ``tiling.last_slices`` slices are multiplied: beyond them `depth` has no element.
 
     ``a_map`` and ``b_map`` have the boxes of :func:`operands`, swizzled by 128 bytes, ``c_map`` (of
     tensor stores alone) lines of 128 bytes by 64 rows, swizzled too. `pitch` is C's, in elements.
@@ -277,7 +281,7 @@ def _consume(k: Kernel, work: Work, target: store.Target, number: Reg, thread: R
             row = k.selp.b32(row, target.m, k.setp.lt.u32(column, target.n))
         if not tiling.alternate:
             row = k.mad.lo.u32(number, tiling.rows, row)
-        own = replace(work, steps=item.steps)
+        own = replace(work, steps=item.steps, ends=_ends(k, work, item))
         _multiply_rows(k, own, consumer, cursor, turns, k.sub.s32(target.m, row))
         if turns is not None:
             rings.skip(k, work.ring, cursor, schedules.steps_of_next(k, order, index, work.steps))
@@ -288,6 +292,14 @@ def _consume(k: Kernel, work: Work, target: store.Target, number: Reg, thread: R
         if work.place is not None:
             k.place(done)
     store.finish(k, tiling, writer)
+
+
+def _ends(k: Kernel, work: Work, item: Item) -> Reg | None:
+    """:attr:`Work.ends` of an item."""
+    if work.tiling.last_slices == SLICES or item.start is None:
+        return None
+    ends: Reg = k.setp.eq.u32(item.start + item.steps, work.steps)
+    return ends
 
 
 def _consumer(k: Kernel, work: Work, number: Reg, lead: Reg) -> Consumer:
@@ -353,7 +365,7 @@ def _multiply(
     name: str,
 ) -> None:  # fmt: skip
     """The sums of the first `blocks` of 64 rows, in a loop of that name, ``main`` where they are
-    all.
+    all, and what :func:`_steps` has behind it.
 
     The wgmmas of one K step run while the next step's are issued; then the stage before is free.
     """
@@ -361,11 +373,11 @@ def _multiply(
     before = k.mov.u32(cursor.stage)
     if turns is not None:
         rings.take(k, turns)
-    with k.loop(0, work.steps, name=name) as step:
+    for step, slices in _steps(k, work, name):
         rings.wait(k, rings.barrier(k, ring.full, cursor.stage), cursor.parity)
         offset = k.cvt.u64.u32(cursor.stage * (tiling.stage_bytes >> 4))
         later = k.setp.ne.u32(step, 0)
-        _issue(k, work, consumer, consumer.a + offset, consumer.b + offset, later, blocks)
+        _issue(k, work, consumer, consumer.a + offset, consumer.b + offset, later, blocks, slices)
         k.wgmma.wait_group.sync.aligned(1)
         _release(k, tiling, consumer, before, consumer.lead & later)
         k.mov.u32(cursor.stage, out=before)
@@ -389,10 +401,10 @@ def _multiply_promoted(
     if turns is not None:
         rings.take(k, turns)
     never = k.setp.ne.u32(work.steps, work.steps)
-    with k.loop(0, work.steps, name=name):
+    for _, slices in _steps(k, work, name):
         rings.wait(k, rings.barrier(k, ring.full, cursor.stage), cursor.parity)
         offset = k.cvt.u64.u32(cursor.stage * (tiling.stage_bytes >> 4))
-        _issue(k, work, consumer, consumer.a + offset, consumer.b + offset, never, blocks)
+        _issue(k, work, consumer, consumer.a + offset, consumer.b + offset, never, blocks, slices)
         k.wgmma.wait_group.sync.aligned(0)
         _release(k, tiling, consumer, cursor.stage, consumer.lead)
         rings.advance(k, ring, cursor)
@@ -403,16 +415,44 @@ def _multiply_promoted(
         rings.pass_on(k, turns, consumer.lead)
 
 
+def _steps(k: Kernel, work: Work, name: str) -> Iterator[tuple[Reg, int]]:
+    """The code of an item's K steps, in a loop of that name: the step's number and its slices.
+
+    A last step that is cut short comes behind the loop. Where it is the only one it is jumped to:
+    on a path with no wgmma ptxas would give the sums a value, and serialise all wgmmas for that
+    (C7515).
+    """
+    last = work.tiling.last_slices
+    if last == SLICES:
+        with k.loop(0, work.steps, name=name) as step:
+            yield step, SLICES
+        return
+    before = work.steps - (1 if work.ends is None else k.selp.b32(1, 0, work.ends))
+    short, over = k.forward("short"), k.forward("over")
+    with k.when(k.setp.eq.u32(before, 0)):
+        k.bra(short)
+    with k.loop(0, before, name=name) as step:
+        yield step, SLICES
+    if work.ends is not None:
+        with k.when(~work.ends):
+            k.bra(over)
+    k.place(short)
+    yield before, last
+    k.place(over)
+
+
 def _issue(
-    k: Kernel, work: Work, consumer: Consumer, a: Reg, b: Reg, later: Reg, blocks: int
+    k: Kernel, work: Work, consumer: Consumer, a: Reg, b: Reg, later: Reg, blocks: int, slices: int
 ) -> None:
-    """The wgmmas of a K step; where not `later`, the first overwrite the sums instead of adding."""
+    """The wgmmas of a K step's first `slices`; where not `later`, the first overwrite the sums
+    instead of adding.
+    """
     tiling = work.tiling
     always = k.setp.eq.u32(work.steps, work.steps)
     each = tiling.sums * ROWS // tiling.rows
     signs = () if tiling.sum == "s32" else (1, 1)
     k.wgmma.fence.sync.aligned()
-    for part in range(4):
+    for part in range(slices):
         b_part = k.add.s64(b, part * work.b.step) if part else b
         for block in range(blocks):
             further = part * work.a.step + block * (ROWS * LINE_BYTES >> 4)

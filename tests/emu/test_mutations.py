@@ -14,16 +14,17 @@ from tests.emu.mutations import kernel_text, mutations, noticed, replaced, right
 COUNTS = {
     "simt": 2, "split": 6, "stages": 10, "zfill": 75, "gathered": 65, "predicated": 75,
     "general": 50, "wgmma": 23, "cluster": 35, "square": 35, "alternate": 25, "parts": 29,
-    "registers": 47, "rows": 20, "promoted": 20, "turn": 40, "narrow": 22, "units": 27, "mma": 23,
-    "fed": 23, "wmma": 94, "pad": 56,
+    "last": 28, "last of parts": 34, "last promoted": 26, "registers": 47, "rows": 20,
+    "promoted": 20, "turn": 40, "narrow": 22, "units": 27, "mma": 23, "fed": 23, "wmma": 94,
+    "pad": 56,
 }  # fmt: skip
 """At least so many lines there are to take away."""
 EVERY = {
-    "simt": 2, "split": 3, "gathered": 31, "wgmma": 6, "cluster": 18, "turn": 41, "narrow": 12,
-    "units": 15, "pad": 25,
+    "simt": 2, "split": 3, "gathered": 31, "wgmma": 6, "cluster": 18, "last": 9, "turn": 41,
+    "narrow": 12, "units": 15, "pad": 25,
 }  # fmt: skip
 """Of these each so-and-so-many-th line in a quick sample."""
-WHOLE = ("alternate", "parts", "rows", "promoted")
+WHOLE = ("alternate", "parts", "last of parts", "last promoted", "rows", "promoted")
 """No sample is taken of these, which differ little from ``wgmma``."""
 ORDERED = ("stages", "gathered", "units", "mma", "fed", "turn", "pad")
 """Run in another order of warps and CTAs by every run of the tests, as no other quick test does."""

@@ -29,6 +29,23 @@ KERNELS = {
     "alternate": Tiling(128, 128, 6, alternate=True),
     "parts": Tiling(128, 128, 6, alternate=True, parts=2),
     "parts units": Tiling(store="units", out="f32", scaled=True, parts=2),
+    "last step": Tiling(last_slices=1),
+    "last step of parts": Tiling(128, 128, 6, alternate=True, parts=2, last_slices=1),
+    "last step of parts units": Tiling(
+        store="units", out="f32", scaled=True, parts=2, cluster=2, last_slices=2
+    ),
+    "last step promoted": Tiling(
+        128,
+        192,
+        a="e4m3",
+        b="e4m3",
+        out="f32",
+        b_major="k",
+        accumulate="promoted",
+        store="units",
+        scaled=True,
+        last_slices=3,
+    ),
     "narrow": Tiling(128, 64, 8),
     "units": Tiling(store="units", a="f16", b="f16", out="f16"),
     "scaled": Tiling(scaled=True, out="f32", cluster=2),
@@ -39,6 +56,7 @@ KERNELS = {
     "tf32 along n": by_registers(256, 4, 8),
     "tf32 along n, any": replace(by_registers(256, 4, 8), store="elements", scaled=True),
     "tf32 along n, 64 rows": by_registers(64, 9, 16),
+    "tf32 along n, last step": replace(by_registers(256, 4, 8), last_slices=1),
     "fp8": Tiling(a="e4m3", b="e5m2", b_major="k"),
     "fp8 to fp8": Tiling(128, 128, 6, a="e5m2", b="e5m2", out="e5m2", b_major="k", alternate=True),
     "promoted": Tiling(128, 192, a="e4m3", b="e4m3", b_major="k", accumulate="promoted"),
@@ -73,8 +91,12 @@ pytestmark = pytest.mark.skipif(
     missing("ptxas") or missing("nvdisasm"), reason="needs ptxas and nvdisasm"
 )
 SELDOM = (
+    "last step",
+    "last step of parts units",
+    "last step promoted",
     "tf32 along n, any",
     "tf32 along n, 64 rows",
+    "tf32 along n, last step",
     "parts units",
     "square clusters, any",
     "units f32",
@@ -93,6 +115,11 @@ kernels = pytest.mark.parametrize(
 @cache
 def assembled(name: str) -> sass.Sass:
     return sass.disassemble(ptx.assemble(ptx.Module(gemm(KERNELS[name])), "sm_90a"))
+
+
+def wgmmas(region: sass.Region) -> int:
+    """Its wgmmas, of all types."""
+    return sum("GMMA" in one.opcode for one in region.instructions)
 
 
 @kernels
@@ -114,6 +141,20 @@ def test_the_tensor_cores_are_kept_busy(name: str) -> None:
     assert loads == ["LDS.64"] * (16 if tiling.by_registers else 0)
     for slow in ("MEMBAR", "ERRBAR", "LDL", "STL", "BAR", "LDG"):
         assert not main.has(slow), slow
+
+
+@kernels
+def test_behind_the_loops_there_is_what_a_last_step_has_that_is_cut_short(name: str) -> None:
+    """For each loop a wgmma for each slice and block of rows; by registers a tile's last two steps,
+    as the loop has two.
+    """
+    tiling, code = KERNELS[name], assembled(name).kernel
+    loops = [loop for loop in code.loops if loop.name in ("main", "upper")]
+    inside = sum(wgmmas(loop) for loop in loops)
+    within, behind = (
+        (8, 4 + tiling.last_slices) if tiling.by_registers else (4, tiling.last_slices % 4)
+    )
+    assert wgmmas(code) - inside == behind * inside // within
 
 
 @kernels
