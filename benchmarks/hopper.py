@@ -3,7 +3,8 @@
     python -m benchmarks.hopper [--group square] [--type f16] [--tilings] [--check 2000] [--record]
 
 Every contender is captured into a CUDA graph that rotates its inputs, and the graphs are replayed
-in turn, round after round; the times are medians over the rounds. Inputs are random, outputs are
+in turn, round after round; the times are medians over the rounds. Beside sizes that are multiples
+of nothing torch multiplies their aligned neighbour too. Inputs are random, outputs are
 poisoned before each check, and sampled rows are compared with float64. ``--check`` goes on with so
 many random products of :mod:`benchmarks.hopper_check`.
 """
@@ -23,7 +24,7 @@ from benchmarks import harness, hopper_check
 from ptxgemm import choices, hopper
 from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix
-from ptxgemm.tiling import Accumulate, Tiling, by_registers
+from ptxgemm.tiling import SLICES, Accumulate, Tiling, by_registers
 
 Case = tuple[int, int, int, str]
 """M, N, K and the layouts of A and B: N is row-major, T column-major."""
@@ -124,6 +125,8 @@ TYPES = {
     "e4m3": torch.float8_e4m3fn, "s8": torch.int8, "s32": torch.int32,
 }  # fmt: skip
 ROUNDS, ROUND_US, SAMPLED_ROWS = 9, 4000.0, 96
+ALIGNED = 8
+"""Sizes of an odd case's aligned neighbour are multiples of it."""
 
 
 def operand(rows: int, columns: int, layout: str, dtype: torch.dtype) -> torch.Tensor:
@@ -245,19 +248,40 @@ def by_hand(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> Callable[[], A
     return call
 
 
-def run(case: Case, type: str, tilings: dict[str, Tiling | None], hand: bool) -> dict[str, Any]:
+def neighbour(case: Case) -> Case:
+    """The case with all sizes from 8 on rounded to the nearest multiple of 8, up from the middle:
+    16-bit rows of that length start at multiples of 16 bytes, as cuBLAS and tensor copies want it.
+    """
+    m, n, k = (size if size < ALIGNED else (size + 4) // ALIGNED * ALIGNED for size in case[:3])
+    return m, n, k, case[3]
+
+
+def matrices(
+    case: Case, kind: Kind, sets: int
+) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """A and B, random, and C, so many of each."""
+    m, n, k, layout = case
+    dtype = TYPES[kind.element]
+    return [
+        (
+            operand(m, k, layout[0], dtype),
+            operand(k, n, layout[1], dtype),
+            torch.empty(m, n, device="cuda", dtype=TYPES[kind.out]),
+        )
+        for _ in range(sets)
+    ]
+
+
+def run(case: Case, type: str, tilings: dict[str, Tiling | None], odd: bool) -> dict[str, Any]:
     (m, n, k, layout), kind = case, KINDS[type]
     sets = 3 if m * k + n * k < 5e7 else 2
-    dtype = TYPES[kind.element]
-    inputs = [
-        (operand(m, k, layout[0], dtype), operand(k, n, layout[1], dtype)) for _ in range(sets)
-    ]
-    outputs = [torch.empty(m, n, device="cuda", dtype=TYPES[kind.out]) for _ in range(sets)]
+    rotated = matrices(case, kind, sets)
     graphs, device, errors, plans = Graphs(), ptx.device("cuda:0"), {}, {}
-    pairs = list(zip(inputs, outputs, strict=True))
-    graphs.add("torch", [by_torch(kind, *p[0], p[1]) for p in pairs])
-    if hand:
-        graphs.add("by hand", [by_hand(*p[0], p[1]) for p in pairs])
+    graphs.add("torch", [by_torch(kind, *one) for one in rotated])
+    if odd:
+        graphs.add("by hand", [by_hand(*one) for one in rotated])
+        aligned = matrices(neighbour(case), kind, sets)
+        graphs.add("neighbour", [by_torch(kind, *one) for one in aligned])
     for name, tiling in tilings.items():
         try:
             made = [
@@ -265,16 +289,17 @@ def run(case: Case, type: str, tilings: dict[str, Tiling | None], hand: bool) ->
                     device, matrix(c, kind.out), matrix(a, kind.element), matrix(b, kind.element),
                     tiling=tiling, accumulate=kind.accumulate, stream=graphs.stream.cuda_stream,
                 )
-                for (a, b), c in pairs
+                for a, b, c in rotated
             ]  # fmt: skip
         except ValueError as problem:
             print(f"  {name}: {problem}", file=sys.stderr)
             continue
-        poison(outputs[0])
+        a, b, c = rotated[0]
+        poison(c)
         torch.cuda.synchronize()
         made[0]()
         torch.cuda.synchronize()
-        errors[name] = error(kind, outputs[0], *inputs[0])
+        errors[name] = error(kind, c, a, b)
         plans[name] = made
         graphs.add(name, list(made))
     return {
@@ -284,8 +309,10 @@ def run(case: Case, type: str, tilings: dict[str, Tiling | None], hand: bool) ->
 
 
 def shown(choice: Choice) -> str:
-    store = f" {choice.store}" if isinstance(choice, Tiling) else ""
-    return choices.shown(choice) + store
+    if not isinstance(choice, Tiling):
+        return choices.shown(choice)
+    last = f" last_slices {choice.last_slices}" if choice.last_slices < SLICES else ""
+    return f"{choices.shown(choice)} {choice.store}{last}"
 
 
 def main() -> int:
@@ -310,7 +337,7 @@ def main() -> int:
                 tilings: dict[str, Tiling | None] = {"ptxgemm": None}
                 if options.tilings:
                     tilings |= TILINGS
-                result = run(case, type, tilings, hand=group.endswith("odd"))
+                result = run(case, type, tilings, odd=group.endswith("odd"))
                 report(result)
                 rows.append({"group": group} | result)
             summarise(group, type, rows)

@@ -82,30 +82,44 @@ def hopper() -> str:
         here = [row for row in found if row["group"] == group]
         if not here:
             continue
-        by_hand = any("by hand" in row["us"] for row in here)
-        head = ["M x N x K, layouts", "type", "torch us", *(["padded by hand us"] * by_hand),
-                "ours us", "ratio"]  # fmt: skip
-        body = []
-        for row in here:
-            us = row["us"]
-            padded = [f"{us['by hand']:.0f}"] if by_hand else []
-            ratio = us["torch"] / us["ptxgemm"]
-            body.append(
-                [
-                    row["case"],
-                    row["type"],
-                    f"{us['torch']:.1f}",
-                    *padded,
-                    f"{us['ptxgemm']:.1f}",
-                    f"{ratio:.2f}",
-                ]  # fmt: skip
-            )
-        text += f"\n## {title}\n\n{table(head, body)}\n"
+        text += f"\n## {title}\n\n{_products(here)}\n"
+        if any("neighbour" in row["us"] for row in here):
+            text += f"\n{NEIGHBOUR}\n"
         for type in dict.fromkeys(row["type"] for row in here):
             ratios = [r["us"]["torch"] / r["us"]["ptxgemm"] for r in here if r["type"] == type]
             text += f"\nGeometric mean in {type}: {geometric_mean(ratios):.3f}.\n"
         text += source(here[-1])
     return text
+
+
+NEIGHBOUR = """\
+"Neighbour" is torch's time where sizes of 8 and more are the nearest multiples of 8, "over
+neighbour" ours over it."""
+
+
+def _products(here: Sequence[Row]) -> str:
+    """The table of a group, with the columns of the contenders that it has."""
+    beside = {"by hand": ("padded by hand us", 0), "neighbour": ("neighbour us", 1)}
+    there = [name for name in beside if any(name in row["us"] for row in here)]
+    over = "neighbour" in there
+    head = ["M x N x K, layouts", "type", "torch us", *(beside[name][0] for name in there),
+            "ours us", "ratio", *(["over neighbour"] * over)]  # fmt: skip
+    body = []
+    for row in here:
+        us = row["us"]
+        ours = us["ptxgemm"]
+        body.append(
+            [
+                row["case"],
+                row["type"],
+                f"{us['torch']:.1f}",
+                *(f"{us[one]:.{beside[one][1]}f}" if one in us else "-" for one in there),
+                f"{ours:.1f}",
+                f"{us['torch'] / ours:.2f}",
+                *([f"{ours / us['neighbour']:.2f}" if "neighbour" in us else "-"] * over),
+            ]  # fmt: skip
+        )
+    return table(head, body)
 
 
 def narrow() -> str:
