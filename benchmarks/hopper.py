@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -198,7 +198,8 @@ def poison(c: torch.Tensor) -> None:
 class Graphs:
     """Contenders, each captured once and replayed in turn."""
 
-    def __init__(self) -> None:
+    def __init__(self, rounds: int = ROUNDS, round_us: float = ROUND_US) -> None:
+        self.rounds, self.round_us = rounds, round_us
         self.stream = torch.cuda.Stream()
         self.graphs: dict[str, harness.Captured] = {}
 
@@ -213,14 +214,14 @@ class Graphs:
             end.record()
         torch.cuda.synchronize()
         each = max(start.elapsed_time(end) * 1000 / 4, 2.0)
-        count = max(2, min(200, int(ROUND_US / each)))
+        count = max(2, min(200, int(self.round_us / each)))
         self.graphs[name] = harness.captured(calls, count, self.stream)
 
     def times(self) -> dict[str, float]:
         """Microseconds of one call."""
         found: dict[str, list[float]] = {name: [] for name in self.graphs}
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        for turn in range(ROUNDS + 1):
+        for turn in range(self.rounds + 1):
             names = list(self.graphs)
             names = names[turn % len(names) :] + names[: turn % len(names)]
             for name in names:
@@ -272,11 +273,14 @@ def matrices(
     ]
 
 
-def run(case: Case, type: str, tilings: dict[str, Tiling | None], odd: bool) -> dict[str, Any]:
+def run(
+    case: Case, type: str, tilings: Mapping[str, Choice | None], odd: bool, *,
+    rounds: int = ROUNDS, round_us: float = ROUND_US,
+) -> dict[str, Any]:  # fmt: skip
     (m, n, k, layout), kind = case, KINDS[type]
     sets = 3 if m * k + n * k < 5e7 else 2
     rotated = matrices(case, kind, sets)
-    graphs, device, errors, plans = Graphs(), ptx.device("cuda:0"), {}, {}
+    graphs, device, errors, plans = Graphs(rounds, round_us), ptx.device("cuda:0"), {}, {}
     graphs.add("torch", [by_torch(kind, *one) for one in rotated])
     if odd:
         graphs.add("by hand", [by_hand(*one) for one in rotated])

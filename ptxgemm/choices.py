@@ -18,8 +18,9 @@ from ptx import cache as disk
 from ptx.tensormap import ALIGNMENT
 from ptxgemm import choose
 from ptxgemm.choose import FEW_COLUMNS, Choice
+from ptxgemm.cost import Lies, Sizes
 from ptxgemm.narrow import Narrow, widths
-from ptxgemm.tiling import ELEMENTS, Tiling, by_registers
+from ptxgemm.tiling import ELEMENTS, LINE_BYTES, Tiling, by_registers
 
 if TYPE_CHECKING:
     from ptx.devices import Device
@@ -65,14 +66,18 @@ class Product:
         return -(-self.k * ELEMENTS[self.a].bytes // 2)
 
     @property
-    def odd(self) -> tuple[bool, bool]:
-        """Whether A and B, where they lie dense, have pitches that tensor copies do not take."""
+    def lies(self) -> tuple[Lies, Lies]:
+        """A and B, where they lie dense."""
         a = (self.m, self.k) if self.layout[0] == "N" else (self.k, self.m)
         b = (self.k, self.n) if self.layout[1] == "N" else (self.n, self.k)
-        return self._odd(*a), self._odd(*b)
+        return (
+            self._lies(*a, along_k=self.layout[0] == "N"),
+            self._lies(*b, along_k=self.layout[1] == "T"),
+        )
 
-    def _odd(self, lines: int, length: int) -> bool:
-        return lines > 1 and length * ELEMENTS[self.a].bytes % ALIGNMENT != 0
+    def _lies(self, lines: int, length: int, along_k: bool) -> Lies:
+        pitch = length * ELEMENTS[self.a].bytes if lines > 1 else LINE_BYTES
+        return Lies(along_k, pitch % ALIGNMENT != 0, pitch % LINE_BYTES != 0)
 
     @property
     def may_go_by_registers(self) -> bool:
@@ -139,29 +144,38 @@ def best(device: Device, c: Matrix, a: Matrix, b: Matrix) -> Choice | None:
 
 def modelled_for(sm_count: int, c: Matrix, a: Matrix, b: Matrix) -> Choice | None:
     """The cheapest choice by the model for matrices as they lie."""
-    first, second = (b, a) if c.along == "rows" else (a, b)
-    odd = not first.fits_tensor_copies, not second.fits_tensor_copies
-    return modelled(sm_count, Product.of(c, a, b), odd)
+    first, second = (b.transposed, a.transposed) if c.along == "rows" else (a, b)
+    return modelled(sm_count, Product.of(c, a, b), (lies(first, "columns"), lies(second, "rows")))
+
+
+def lies(matrix: Matrix, along_k: str) -> Lies:
+    """How an operand lies, of which K runs along ``"columns"`` (A) or ``"rows"`` (B)."""
+    count, _, pitch = matrix.lines
+    straddles = matrix.address % LINE_BYTES or (count > 1 and pitch * matrix.bytes % LINE_BYTES)
+    return Lies(matrix.along == along_k, not matrix.fits_tensor_copies, bool(straddles))
 
 
 @lru_cache(maxsize=1024)
 def modelled(
-    sm_count: int, product: Product, odd: tuple[bool, bool] | None = None
+    sm_count: int, product: Product, how: tuple[Lies, Lies] | None = None
 ) -> Choice | None:
-    """The cheapest choice by the model; None for what wgmma does not multiply. `odd` are A and B
-    that tensor copies do not take, by default as dense ones are.
-    """
-    if product.a not in ELEMENTS:
-        return None
-    return ranked(sm_count, product, product.odd if odd is None else odd)[0]
+    """The cheapest choice by the model; None for what wgmma does not multiply."""
+    return ranked(sm_count, product, how)[0] if product.a in ELEMENTS else None
 
 
-def ranked(sm_count: int, product: Product, odd: tuple[bool, bool]) -> list[Choice]:
-    """All choices, the cheapest by the model first. What is not of 16 bits is padded by all."""
-    registers = product.may_go_by_registers and not odd[1]
+def ranked(sm_count: int, product: Product, how: tuple[Lies, Lies] | None = None) -> list[Choice]:
+    """All choices, the cheapest by the model first; `how` A and B lie, by default dense."""
+    a, b = how or product.lies
+    registers = product.may_go_by_registers and not b.odd
     if ELEMENTS[product.a].bytes != 2:
-        odd = False, False
-    return choose.ranked(sm_count, product.m, product.n, product.depth, odd, registers=registers)
+        a, b = _as_read(a), b if registers else _as_read(b)
+    sizes = Sizes(sm_count, product.m, product.n, product.depth, a, b)
+    return choose.ranked(sizes, registers=registers)
+
+
+def _as_read(one: Lies) -> Lies:
+    """What is not of 16 bits is padded or turned before any kernel."""
+    return one if one.along_k and not one.odd else Lies()
 
 
 @lru_cache(maxsize=1024)

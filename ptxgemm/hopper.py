@@ -10,6 +10,7 @@ from ptx.builder import Kernel
 from ptx.devices import Array, Device, LoadedKernel
 from ptx.tensormap import ALIGNMENT, TensorMap
 from ptxgemm import choices, choose, cut, narrowing
+from ptxgemm.cost import Sizes
 from ptxgemm.counters import from_zero
 from ptxgemm.kernels import narrow, wgmma
 from ptxgemm.loading import loaded
@@ -272,7 +273,8 @@ def configure(
     if made is None:
         depth = -(-a.columns * a.bytes // 2)
         candidates = choose.PROMOTED if accumulate == "promoted" else choose.CANDIDATES
-        made = choose.tiling(sm_count, c.rows, c.columns, depth, candidates)
+        lie = choices.lies(a, "columns"), choices.lies(b, "rows")
+        made = choose.tiling(Sizes(sm_count, c.rows, c.columns, depth, *lie), candidates)
     if made.by_registers:
         return _by_registers(made, c, a, b, scaled, accumulate)
     by_lines = made.tile_n * c.bytes % LINE_BYTES == 0 and c.fits_tensor_stores

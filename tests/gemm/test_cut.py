@@ -16,6 +16,7 @@ from benchmarks.hopper_check import PAIRS, Placed
 from ptx.emu import EmulatorFault
 from ptx.text import print_module
 from ptxgemm import choose, hopper
+from ptxgemm.cost import Sizes, last_rows
 from ptxgemm.cut import Cut, cut
 from ptxgemm.hopper import Matrix
 from ptxgemm.prepass import Rooms
@@ -83,24 +84,18 @@ MEASURED_US = {
 
 @pytest.mark.parametrize("shape", MEASURED_US, ids=lambda shape: "x".join(map(str, shape)))
 def test_the_model_picks_what_was_nearly_the_fastest(shape: tuple[int, int, int]) -> None:
-    """A number that was not measured counts as the slower of its neighbours."""
+    """A number that was not measured counts as the slower of its neighbours, where it has two."""
     us = MEASURED_US[shape]
-    best = choose.ranked(132, *shape)[0]
-    assert isinstance(best, Tiling)
-    assert choose.tiling(132, *shape) == best == replace(CHOSEN, parts=best.parts)
+    best = choose.tiling(Sizes(132, *shape), choose.CANDIDATES[:1])
+    assert best == replace(CHOSEN, parts=best.parts)
     below = max(parts for parts in us if parts <= best.parts)
-    above = min(parts for parts in us if parts >= best.parts)
+    above = min((parts for parts in us if parts >= best.parts), default=below)
     assert max(us[below], us[above]) <= 1.01 * min(us.values())
 
 
 def test_full_waves_stay_whole() -> None:
     for shape in ((2048,) * 3, (4096,) * 3, (4096, 4224, 4096), (4096, 4096, 2048)):
-        assert choose.ranked(132, *shape)[0].parts == 1
-
-
-@pytest.mark.parametrize("candidates", [choose.CANDIDATES[1:], choose.PROMOTED])
-def test_tiles_that_warpgroups_share_stay_whole(candidates: Any) -> None:
-    assert choose.tiling(132, 4097, 4097, 4097, candidates).parts == 1
+        assert choose.tiling(Sizes(132, *shape), choose.CANDIDATES[:1]).parts == 1
 
 
 @pytest.mark.parametrize("tiling", [CHOSEN, replace(CHOSEN, cluster=2), Tiling(128, 256)])
@@ -115,13 +110,7 @@ def test_the_model_knows_what_rows_the_last_wave_skips(tiling: Tiling) -> None:
         for rest in range(1, min(len(order), 12) + 1):
             left = [min(m - row * height, tiling.tile_m) for row in order[-rest:]]
             taken = max(-(-it // 64) * 64 for it in left) if tiling.alternate else tiling.tile_m
-            assert choose._last_rows(tiling, m, columns * tiling.tile_n, rest) == taken
-
-
-def test_a_margin_turns_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "SPLIT_MARGIN", float("inf"))
-    assert choose.ranked(132, 4097, 4097, 4097)[0].parts == 1
-    assert choose.tiling(132, 4097, 4097, 4097).parts == 1
+            assert last_rows(tiling, m, columns * tiling.tile_n, rest) == taken
 
 
 @pytest.mark.parametrize(("kind", "k", "parts"), [("s8", 128, 1), ("s8", 129, 2), ("bf16", 65, 2)])

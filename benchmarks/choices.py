@@ -1,0 +1,173 @@
+"""Choices of tiles for random products: what is chosen beside all that might have been, and torch.
+
+    python -m benchmarks.choices [--products N] [--seed N] [--seconds S] [--record]
+
+Sizes, layouts and alignments of products in bf16 are random. For each, torch, what the package
+chooses, every tiling that :mod:`ptxgemm.choose` knows, some with K of the last tiles in parts, and
+the narrow shapes that the model ranks first are timed in turn, as in :mod:`benchmarks.hopper`. The
+constants of :mod:`ptxgemm.cost` are fitted to what is recorded, by :mod:`benchmarks.fit`.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from typing import Any
+
+import ptx
+from benchmarks import harness
+from ptxgemm import choices, choose, cut, hopper
+from ptxgemm.choices import Product
+from ptxgemm.choose import Choice
+from ptxgemm.hopper import Matrix
+from ptxgemm.narrow import Narrow
+from ptxgemm.tiling import Tiling
+
+TYPE = "bf16"
+ROUNDS, ROUND_US = 4, 600.0
+MOST_MULTIPLICATIONS, LEAST_MULTIPLICATIONS = 1.5e11, 5e6
+LONGEST = 8192
+"""Rows and columns; K is up to twice that."""
+PARTS = (1, 2, 4)
+NARROW = 6
+"""Narrow shapes of a product."""
+WORSE = 2.5
+"""Times the fastest one's time and more are not recorded."""
+
+
+def products(count: int, seed: int) -> Iterator[Product]:
+    """A third each of sizes that are multiples of 64, of 8 and of nothing."""
+    rand = random.Random(seed)
+
+    def size(least: int, most: int, multiple: int) -> int:
+        drawn = int(2 ** rand.uniform(math.log2(least), math.log2(most)))
+        return drawn | 1 if multiple == 1 else max(multiple, drawn // multiple * multiple)
+
+    while count:
+        multiple = rand.choice((64, 8, 1))
+        m = size(rand.choice((1, 64, 64, 64)), LONGEST, multiple)
+        n, k = size(64, LONGEST, multiple), size(64, 2 * LONGEST, multiple)
+        layout = rand.choice(("NN", "NT", "TN", "TT"))
+        if LEAST_MULTIPLICATIONS < m * n * k < MOST_MULTIPLICATIONS:
+            count -= 1
+            yield Product(m, n, k, layout)
+
+
+def matrices(product: Product) -> tuple[Matrix, Matrix, Matrix]:
+    """C, A and B, dense, at no address that is used."""
+    m, n, k = product.m, product.n, product.k
+    (a_row, a_column), (b_row, b_column) = (
+        (columns, 1) if layout == "N" else (1, rows)
+        for layout, rows, columns in zip(product.layout, (m, k), (k, n), strict=True)
+    )
+    return (
+        Matrix(0, m, n, n, 1, TYPE),
+        Matrix(0, m, k, a_row, a_column, TYPE),
+        Matrix(0, k, n, b_row, b_column, TYPE),
+    )
+
+
+def contenders(product: Product, sms: int) -> dict[str, Choice]:
+    """By what they are called, each kernel once; what is chosen is among them."""
+    c, a, b = matrices(product)
+    ranked = choices.ranked(sms, product)
+    wanted: list[Choice] = [ranked[0]]
+    for candidate in choose.CANDIDATES:
+        wanted += (replace(candidate.tiling, parts=parts) for parts in PARTS)
+    shapes: dict[tuple[int, ...], Narrow] = {}
+    for one in ranked:
+        if isinstance(one, Narrow):
+            shapes.setdefault((one.tile_m, one.tile_n, one.parts, one.peers), one)
+    wanted += list(shapes.values())[:NARROW]
+    found: dict[str, Choice] = {}
+    for one in wanted:
+        if isinstance(one, Tiling) and one.split:
+            if cut.cut(one, product.m, product.n, product.k, sms) is None:
+                continue
+        try:
+            hopper.arranged(sms, c, a, b, scaled=False, tiling=one)
+        except ValueError:
+            continue
+        found.setdefault(choices.shown(one), one)
+    return found
+
+
+def kernel_of(product: Product, choice: Choice, sms: int) -> Choice:
+    """What :func:`ptxgemm.hopper.kernel` takes."""
+    made = hopper.arranged(sms, *matrices(product), scaled=False, tiling=choice)[0]
+    return made.compiled if isinstance(made, Tiling) else made
+
+
+def assemble(made: Choice) -> None:
+    """Into the cache on disk."""
+    ptx.assemble(ptx.Module(hopper.kernel(made)), "sm_90a")
+
+
+def main() -> int:
+    parser = harness.parser("choices", __doc__)
+    parser.add_argument("--products", type=int, default=200, metavar="N")
+    parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument("--seconds", type=float, default=600.0, help="after which it ends")
+    options = parser.parse_args()
+    begun = time.monotonic()
+    sms = ptx.device("cuda:0").sm_count
+    wanted = {one: contenders(one, sms) for one in products(options.products, options.seed)}
+    kernels = {kernel_of(one, it, sms) for one, known in wanted.items() for it in known.values()}
+    print(f"{len(wanted)} products, {len(kernels)} kernels", flush=True)
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        for _ in pool.map(assemble, kernels, chunksize=4):
+            pass
+
+    from benchmarks import hopper as timed  # torch, which workers need not import
+
+    rows = []
+    for one, known in wanted.items():
+        if time.monotonic() - begun > options.seconds:
+            break
+        case = (one.m, one.n, one.k, one.layout)
+        result = timed.run(
+            case, TYPE, {"ptxgemm": None} | known, odd=False, rounds=ROUNDS, round_us=ROUND_US
+        )
+        rows.append(row(one, result))
+        print(told(rows[-1]), flush=True)
+    ratios = [one["torch"] / one["chosen"] for one in rows]
+    print(
+        f"{len(rows)} products: geometric mean {statistics.geometric_mean(ratios):.3f}, "
+        f"{sum(ratio < 1 for ratio in ratios) / len(rows):.0%} slower than torch"
+    )
+    if options.record:
+        print(harness.record("choices", rows))
+    wrong = sum(one["wrong"] for one in rows)
+    return bool(wrong)
+
+
+def row(product: Product, result: dict[str, Any]) -> dict[str, Any]:
+    """What is recorded of a product."""
+    us = dict(result["us"])
+    torch, chosen = us.pop("torch"), us.pop("ptxgemm")
+    best = min(us.values())
+    kept = {name: round(value, 2) for name, value in us.items() if value < WORSE * best}
+    return {
+        "case": f"{product.m}x{product.n}x{product.k} {product.layout}", "type": TYPE,
+        "torch": round(torch, 2), "chosen": round(chosen, 2), "us": kept,
+        "wrong": sum(error > 1 for error in result["errors"].values()),
+    }  # fmt: skip
+
+
+def told(one: dict[str, Any]) -> str:
+    best = min(one["us"], key=one["us"].__getitem__)
+    return (
+        f"{one['case']:24} torch {one['torch']:8.1f} us, chosen {one['chosen']:8.1f} "
+        f"x{one['torch'] / one['chosen']:.2f}, best {one['us'][best]:8.1f} by {best}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
