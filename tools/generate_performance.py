@@ -122,6 +122,44 @@ def _products(here: Sequence[Row]) -> str:
     return table(head, body)
 
 
+def choices() -> str:
+    """Random products: what is chosen beside the fastest of all choices, and beside torch."""
+    found = latest(rows("choices"), "case", "type")
+    if not found:
+        return ""
+    body = []
+    for title, multiple in (("64", 64), ("8, not of 64", 8), ("nothing", 1)):
+        here = [row for row in found if _multiple(row["case"]) == multiple]
+        ratios = sorted(row["torch"] / row["chosen"] for row in here)
+        fastest = [row["chosen"] / min(row["us"].values()) for row in here]
+        body.append(
+            [
+                f"multiples of {title}",
+                str(len(here)),
+                f"{geometric_mean(ratios):.2f}",
+                f"{ratios[len(ratios) // 10]:.2f}",
+                f"{ratios[-1 - len(ratios) // 10]:.2f}",
+                f"{sum(ratio < 1 for ratio in ratios) / len(ratios):.0%}",
+                f"{geometric_mean(fastest):.3f}",
+            ]
+        )
+    head = ["M, N, K", "products", "geometric mean", "a tenth is below", "a tenth is above",
+            "slower than torch", "over the fastest choice"]  # fmt: skip
+    return f"""
+## Random products
+
+M and N up to 8192, K up to 16384, one in eight with few rows, all layouts, in bf16; what the model
+of the kernels' cost chooses, beside torch and beside the fastest of all choices.
+
+{table(head, body)}
+{source(found[-1])}"""
+
+
+def _multiple(case: str) -> int:
+    sizes = [int(size) for size in case.split()[0].split("x")]
+    return next(by for by in (64, 8, 1) if all(size % by == 0 for size in sizes))
+
+
 def narrow() -> str:
     """What measuring the tiles of products of few rows gains over the model of their cost."""
     found = latest(rows("narrow"), "case", "type")
@@ -318,7 +356,8 @@ def emulator() -> str:
 
 
 def page() -> str:
-    return HEADER + hopper() + narrow() + fragments() + sgemm() + host() + reading() + emulator()
+    kernels = hopper() + choices() + narrow() + fragments() + sgemm()
+    return HEADER + kernels + host() + reading() + emulator()
 
 
 def ratio_line(title: str, ratios: Sequence[float]) -> list[str]:
@@ -352,6 +391,7 @@ def summary() -> str:
         ]
         if ratios:
             lines.append(ratio_line(title, ratios))
+    random = [row["torch"] / row["chosen"] for row in latest(rows("choices"), "case", "type")]
     singles = [r for r in latest(rows("tails"), "policy", "m", "n", "k") if r["policy"] == "auto"]
     products = latest((r for r in rows("fragments") if "case" in r), "case")
     even = [r["torch_over_us"] for r in singles if _even(r)]
@@ -360,6 +400,7 @@ def summary() -> str:
         r["us"]["torch"] / r["us"]["ptxgemm"] for r in products if r["case"].startswith("mma f64")
     ]
     for title, ratios in (
+        ("bf16, random sizes and layouts (wgmma)", random),
         ("float32, squares of 512 to 8192 (FFMA)", even),
         ("float32, sizes that are multiples of nothing (FFMA)", odd),
         ("float64, 4096x4096x4096 and 4095x4097x1023 (mma.sync)", doubles),
