@@ -75,12 +75,12 @@ class Candidate:
 
 MULTIPLICATIONS_A_US = 3.6e6
 """Of an SM in 16-bit types."""
-SUSTAINED_A_US, SHARED = 2.85e6, 1.025
+SUSTAINED_A_US, SHARED = 3.3e6, 1.17
 """The same, as the card's power allows while all SMs are busy, and how much more of it goes into
 tiles that warpgroups share.
 """
-MEMORY_BYTES_A_US = 4.25e6
-LINE_US, LINES_US = 6.81e-4, 7.02e-6
+MEMORY_BYTES_A_US = 4.29e6
+LINE_US, LINES_US = 7.17e-4, 7.58e-6
 """A cache line on its way to an SM, and to any of them."""
 
 
@@ -93,17 +93,17 @@ def reached(cluster: int, sm_count: int) -> int:
 
 # ---------------------------------------------------------------- whole tiles
 
-START_US = 1.04
+START_US = 1.07
 """What a launch adds to the one before it."""
-CLUSTER_US = 0.769
+CLUSTER_US = 0.897
 """How much more one of clusters adds."""
-WRITTEN_BYTES_A_US = 33.4e3
+WRITTEN_BYTES_A_US = 37.8e3
 """C leaves an SM so fast; where warpgroups take turns that is hidden, but for the last tile."""
-STEP_POWER, TILES_POWER = 2.75, 1.86
+STEP_POWER, TILES_POWER = 3.96, 1.71
 """Of the norms: over a K step's parts, over multiplying and memory."""
-LIMIT_POWER = 8.0
+LIMIT_POWER = 5.89
 """Of that over a kernel's time and what power allows: nearly the longer of both."""
-COUNTING_US, PART_BYTES_A_US, PARTS_BYTES_A_US = 2.39, 684e3, 5.08e6
+COUNTING_US, PART_BYTES_A_US, PARTS_BYTES_A_US = 2.17, 802e3, 3.87e6
 """What it costs that the parts of tiles meet: that they are counted, that one warpgroup reads those
 of a tile, and that all of them are written and read at one time."""
 
@@ -173,31 +173,31 @@ def last_rows(tiling: Tiling, m: int, n: int, rest: int) -> int:
 
 # ---------------------------------------------------------------- few columns, few tiles
 
-NARROW_START_US, WAVE_US = 0.586, 1.65
+NARROW_START_US, WAVE_US = 0.572, 1.72
 """What a launch adds to the one before it, and what each further wave of CTAs does."""
 NARROW_CLUSTER_US = 1.16
 """How much more a launch of clusters adds."""
-NARROW_RATE, UNITS_RATE = 1.12, 0.272
+NARROW_RATE, UNITS_RATE = 1.16, 0.274
 """Multiplications, relative to whole tiles', by tensor copies and, where reading A and multiplying
 it take turns, by units."""
-SM_BYTES_A_US = 203e3
+SM_BYTES_A_US = 214e3
 """What lands in the shared memory of one SM at most."""
-NARROW_LINE_US, NARROW_LINES_US = 8.29e-4, 9.55e-6
-LATENCY_US = 0.894
+NARROW_LINE_US, NARROW_LINES_US = 8.22e-4, 9.08e-6
+LATENCY_US = 0.846
 """From a copy's start to its end on a busy card: so long what is in flight has to last."""
-HELD, HELD_TOGETHER = 1.22, 1.62
+HELD, HELD_TOGETHER = 1.42, 1.69
 """Stages that are not in flight; of peers, who wait for each other, the second."""
-ALONE = 0.162
+ALONE = 0.169
 """How much longer memory takes where no CTA of the next launch has room beside this one's."""
 FULL_US = 0.1
 """For all shared memory of the card, which decides between what is equal else."""
-PEER_BYTES_A_US = 126e3
+PEER_BYTES_A_US = 141e3
 """What one SM can draw from the shared memory of others."""
-NARROW_WRITTEN_BYTES_A_US = 18e3
+NARROW_WRITTEN_BYTES_A_US = 17.7e3
 """C leaves an SM so fast."""
 UNITS_SLOTS = 2
 """CTAs of an SM that their registers leave room for then."""
-NARROW_POWER = 5.38
+NARROW_POWER = 4.87
 
 
 def narrow_us(shape: Narrow, sizes: Sizes) -> float:
@@ -238,7 +238,7 @@ def narrow_us(shape: Narrow, sizes: Sizes) -> float:
 
 # ---------------------------------------------------------------- copies before
 
-PADDING_US, PADDED_BYTES_A_US = 3.88, 5.14e6
+PADDING_US, PADDED_BYTES_A_US = 3.85, 5.21e6
 """A launch that pads, and what it reads and writes."""
 TURNING_US = 3.0
 """What a transposing copy takes beside its bytes, which go at the memory's rate: tf32 along N at
