@@ -502,7 +502,8 @@ class LoadedKernel:
     ) -> Launch:
         """The same launch, checked and packed once: calling the result launches it, at the least
         cost. An `early` one may start before what its stream has to do first has ended: before a
-        thread touches that's memory it executes ``griddepcontrol.wait``.
+        thread touches that's memory it executes ``griddepcontrol.wait``; where it does not, the
+        emulator finds a race.
         """
         packed = self._new_block()
         packed.write(args)

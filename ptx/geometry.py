@@ -75,7 +75,8 @@ class Geometry:
     cluster: Three | None
     early: bool = False
     """Whether it may start before the launch before it on its stream has ended (CUDA C++
-    Programming Guide 13.0, "Programmatic Dependent Launch"); on the emulator that has ended.
+    Programming Guide 13.0, "Programmatic Dependent Launch"). On the emulator that has ended, and
+    touching what it touched before ``griddepcontrol.wait`` is a fault.
     """
 
 

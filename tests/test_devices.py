@@ -431,7 +431,8 @@ def test_the_emulator_runs_and_reports(toy: Device, machine: ToyMachine) -> None
     axpy = toy.load(AXPY)["axpy"]
     axpy.launch(2, 3, {"n": 5, "a": 2.0, "x": x, "y": y + 1}, shared=16)
     np.testing.assert_array_equal(y.numpy(), [1, 1, 3, 5, 7, 9])
-    assert machine.launches == [("axpy", (2, 1, 1), (3, 1, 1), 16, None, {})]
+    stream = {"queue": toy.backend.queue, "early": False}
+    assert machine.launches == [("axpy", (2, 1, 1), (3, 1, 1), 16, None, stream)]
     assert toy.report == "5 lanes"
 
 

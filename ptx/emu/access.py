@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ptx import types
-from ptx.emu import clusters, steps
+from ptx.emu import clusters, dependencies, steps
 from ptx.emu.faults import AccessError, Unmodelled
 from ptx.emu.memory import (
     GLOBAL_BASE,
@@ -374,6 +374,7 @@ def bind(chunk: Chunk, decoded: Decoded) -> Step:
         "getctarank": clusters.get_rank,
         "createpolicy": create_policy,
         "fence": ordering.bind,
+        "griddepcontrol": dependencies.bind,
         "tensormap": tensor_maps.bind,
         "membar": ordering.bind,
     }

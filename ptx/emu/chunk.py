@@ -376,6 +376,8 @@ class Chunk:
                 if not self.ready:
                     self._unblock()
         self._account()
+        if self.living == 0 and self.races is not None and self.races.dependencies is not None:
+            self.races.dependencies.ended()
         return self.living == 0
 
     def _allow(self) -> None:

@@ -13,8 +13,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from ptx.emu import machine
+from ptx.emu.dependencies import Queue
 from ptx.emu.faults import EmulatorFault
 from ptx.emu.memory import Memory
 from ptx.errors import ArgumentTypeError, ArgumentValueError, LaunchError
@@ -57,10 +59,12 @@ class EmulatedMemory:
             into.reshape(-1).view("u1")[:] = self.flat.read(address, into.nbytes)
 
     def write(self, address: int, data: Any) -> None:
+        self._device.settle()
         if data.nbytes:
             self.flat.write(address, data.tobytes())
 
     def fill(self, address: int, byte: int, nbytes: int) -> None:
+        self._device.settle()
         if nbytes:
             self.flat.write(address, bytes([byte]) * nbytes)
 
@@ -83,10 +87,28 @@ class EmulatedDevice:
         """What the last launch counted."""
         self.uses: Counter[int] = Counter()
         """How many loads of a module, by its id, have not been undone."""
+        self.queue = Queue()
+        """That of the default stream."""
+        self.queues: WeakSet[Queue] = WeakSet([self.queue])
         self.retired: deque[Module] = deque()
         """Modules of loads that nobody refers to; the collector puts them here, and no more."""
 
+    def settle(self) -> None:
+        """All launches have ended."""
+        for queue in self.queues:
+            queue.clear()
+
+    def queue_of(self, stream: Any) -> Queue:
+        """That of a stream; the default stream and each other one wait for one another."""
+        if not isinstance(stream, EmulatedStream):
+            for queue in self.queues - {self.queue}:
+                queue.clear()
+            return self.queue
+        self.queue.clear()
+        return stream.queue
+
     def synchronize(self) -> None:
+        self.settle()
         fault, self.fault = self.fault, None
         if fault is not None:
             raise fault
@@ -194,6 +216,8 @@ class EmulatedModule:
                         geometry.shared,
                         geometry.cluster,
                         memory=device.memory.flat,
+                        queue=device.queue_of(stream),
+                        early=geometry.early,
                         **options,
                     )
             except EmulatorFault as fault:
@@ -210,11 +234,15 @@ class EmulatedModule:
 
 
 class EmulatedStream:
-    """A stream's face: everything on the emulator has run when its launch returns."""
+    """A stream's face: everything on the emulator has run when its launch returns; `queue` is what
+    would still run on a GPU.
+    """
 
     def __init__(self, device: EmulatedDevice) -> None:
         self.device = device
         self.handle = id(self)
+        self.queue = Queue()
+        device.queues.add(self.queue)
 
     def synchronize(self) -> None:
         self.device.synchronize()

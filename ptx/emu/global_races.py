@@ -20,6 +20,7 @@ from ptx.emu.strong_races import StrongRaces, Tables
 from ptx.emu.traces import Traces, granules, instruction_of
 
 if TYPE_CHECKING:
+    from ptx.emu.dependencies import Dependencies
     from ptx.emu.program import Program
 
 
@@ -61,7 +62,13 @@ def granule_of(program: Program) -> int:
 class GlobalRaces:
     """The watch of a chunk over global memory."""
 
-    def __init__(self, history: History, traces: Traces, strong: StrongRaces) -> None:
+    def __init__(
+        self,
+        history: History,
+        traces: Traces,
+        strong: StrongRaces,
+        dependencies: Dependencies | None,
+    ) -> None:
         code = traces.chunk.program.code
         self.constant = np.array([is_constant(decoded.words) for decoded in code])
         """Of each instruction, whether it reads by ld.global.nc."""
@@ -69,6 +76,7 @@ class GlobalRaces:
         self.history = history
         self.traces = traces
         self.strong = strong
+        self.dependencies = dependencies
 
     def read(
         self,
@@ -82,6 +90,8 @@ class GlobalRaces:
         """Threads read; raises :class:`AccessError`. `order` is that of a strong access."""
         if region.read_only:
             return
+        if self.dependencies is not None:
+            self.dependencies.touch(region, offsets, nbytes, lanes, order, writes=False)
         writes, reads = self.history.table(region)
         index = granules(offsets, nbytes, self.history.granule)
         if region.base in self.history.written:
@@ -107,6 +117,8 @@ class GlobalRaces:
         """Threads write, or exchange what is there."""
         if region.read_only:
             return
+        if self.dependencies is not None:
+            self.dependencies.touch(region, offsets, nbytes, lanes, order, writes=True)
         writes, reads = self.history.table(region)
         index = granules(offsets, nbytes, self.history.granule)
         if self.promised:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ptx import types
 from ptx.emu.chunk import Chunk
+from ptx.emu.dependencies import Early, Queue
 from ptx.emu.faults import EmulatorFault, Unmodelled
 from ptx.emu.global_races import History, granule_of
 from ptx.emu.memory import VALID, Array, Memory, Region
@@ -166,6 +167,7 @@ class Launch:
         step_limit: int,
         order: Order,
         find_races: bool,
+        early: Early | None,
     ) -> None:
         self.program = program
         self.grid, self.block, self.cluster = grid, block, cluster or (1, 1, 1)
@@ -174,6 +176,8 @@ class Launch:
         self.step_limit = step_limit
         self.order = order
         self.find_races = find_races
+        self.early = early
+        """What it may touch too early, where anything may still run beside it."""
         self.history = History(granule_of(program))
         self.issued = 0
         self.changes = 0
@@ -238,6 +242,8 @@ def launch(
     report: bool = False,
     contract: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    queue: Queue | None = None,
+    early: bool = False,
 ) -> Report | None:
     """Run a kernel of `module` over a grid, to its end; with ``report=True`` give what it did.
 
@@ -245,8 +251,10 @@ def launch(
     dynamic shared memory; `step_limit` bounds the instructions that groups of threads issue;
     ``races=False`` leaves out the search for races; ``contract=True`` rounds ``mul`` and ``add``
     without a rounding modifier once, as ptxas makes them one fma (else twice); `progress` is told
-    now and then how many CTAs have run, and of how many. Raises :class:`EmulatorFault` for what
-    the kernel does wrong and :class:`Unmodelled` before anything runs.
+    now and then how many CTAs have run, and of how many; `queue` is what may still run of the
+    stream's launches before, to which this one is added, and an `early` one runs beside them.
+    Raises :class:`EmulatorFault` for what the kernel does wrong and :class:`Unmodelled` before
+    anything runs.
     """
     kernel = module.functions[function] if isinstance(function, str) else function
     memory = memory if memory is not None else Memory()
@@ -274,10 +282,13 @@ def launch(
         step_limit,
         Order(order),
         races,
+        queue.take(early and races) if queue is not None else None,
     )
     if report:
         running.counts = Counts(program)
     _run(running, progress)
+    if queue is not None:
+        queue.follow(running)
     return running.counts.report() if running.counts is not None else None
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from ptx import types
 from ptx.emu.barriers import place_of
 from ptx.emu.clocks import Clocks
+from ptx.emu.dependencies import Dependencies
 from ptx.emu.faults import AccessError
 from ptx.emu.global_races import GlobalRaces, History
 from ptx.emu.memory import GLOBAL_BASE, Array, Region
@@ -73,14 +74,19 @@ class Races:
         history: History = chunk.launch.history
         self.traces = Traces(chunk, self.clocks)
         self.strong = StrongRaces(self.traces, self.granule, history.granule, history.strong)
-        self.memory = GlobalRaces(history, self.traces, self.strong)
         self.ordering = Ordering(chunk, self.clocks, history.places)
+        early = chunk.launch.early
+        self.dependencies = (
+            Dependencies(chunk, self.clocks, early, far=self.ordering.needed) if early else None
+        )
+        self.memory = GlobalRaces(history, self.traces, self.strong, self.dependencies)
         self.reset()
 
     def reset(self) -> None:
         """Nothing has happened."""
-        for part in (self.clocks, self.traces, self.strong, self.ordering):
-            part.reset()
+        for part in (self.clocks, self.traces, self.strong, self.ordering, self.dependencies):
+            if part is not None:
+                part.reset()
         for table in (self.write_time, self.read_time, self.read_times):
             table[...] = 0
 

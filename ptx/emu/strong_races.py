@@ -11,12 +11,14 @@ store in the thread that has waited for it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ptx.emu.memory import Array, Region
 from ptx.emu.ordering import CLUSTER, CTA, DEVICE, Order, access_order
+from ptx.emu.program import Decoded
 from ptx.emu.traces import Traces, cta_of, granules, instruction_of
 
 _MANY = -1
@@ -38,6 +40,12 @@ class Tables:
         return Tables(write, read, seen)
 
 
+def scopes_of(code: Sequence[Decoded]) -> Array:
+    """Of each instruction the scope of its access; the device's where it has none."""
+    orders = [access_order(decoded.words) for decoded in code]
+    return np.array([DEVICE if order is None else order.scope for order in orders])
+
+
 class StrongRaces:
     """The watch of a chunk over its strong accesses."""
 
@@ -48,9 +56,7 @@ class StrongRaces:
         self.granules = {True: shared_granule, False: granule}
         self.launch = launch
         self.shared: Tables | None = None
-        code = traces.chunk.program.code
-        orders = [access_order(decoded.words) for decoded in code]
-        self.scopes = np.array([DEVICE if order is None else order.scope for order in orders])
+        self.scopes = scopes_of(traces.chunk.program.code)
         """Of each instruction."""
         self.narrow = bool((self.scopes < DEVICE).any())
 

@@ -42,6 +42,17 @@ def cta_of(words: Array) -> Array:
     return cta
 
 
+def thread_of(word: int, grid: tuple[int, int, int], block: tuple[int, int, int]) -> str:
+    """The thread of a launch whose word it is, as it is named in faults."""
+    x, y, _ = grid
+    bx, by, _ = block
+    cta, thread = (word >> _CTA) - 1, word >> _THREAD & ((1 << _THREAD_BITS) - 1)
+    return (
+        f"CTA {(cta % x, cta // x % y, cta // (x * y))} "
+        f"thread {(thread % bx, thread // bx % by, thread // (bx * by))}"
+    )
+
+
 def granules(offsets: Array, nbytes: int, granule: int) -> Array:
     """Granules of each access: ``(n, granules)`` indices."""
     count = nbytes // granule
@@ -98,14 +109,11 @@ class Traces:
     ) -> AccessError:  # fmt: skip
         """The fault of a thread whose access meets that of a word."""
         chunk = self.chunk
-        x, y, _ = chunk.launch.grid
-        bx, by, _ = chunk.launch.block
-        cta, thread = (word >> _CTA) - 1, word >> _THREAD & ((1 << _THREAD_BITS) - 1)
         shared = region is chunk.shared
         return AccessError(
             "race",
-            f"this thread {verb} {nbytes} bytes that CTA {(cta % x, cta // x % y, cta // (x * y))} "
-            f"thread {(thread % bx, thread // bx % by, thread // (bx * by))} {did}, {why}\n"
+            f"this thread {verb} {nbytes} bytes that "
+            f"{thread_of(word, chunk.launch.grid, chunk.launch.block)} {did}, {why}\n"
             f"  the other access: {place_of(chunk.program.code[word & ((1 << _AT_BITS) - 1)])}",
             lane=lane,
             position=position,

@@ -25,7 +25,7 @@ STEPS = 200_000
 """Far more than these problems take: who spins longer waits for nothing."""
 DELETED = re.compile(
     r"\b(bar|barrier)\.|\bmbarrier\.(init|arrive)|\bfence\.|\bwgmma\.(fence|commit|wait)|"
-    r"\b(commit_group|wait_group|wait_all)\b"
+    r"\b(commit_group|wait_group|wait_all)\b|\bgriddepcontrol\.wait"
 )
 GUARDED = re.compile(r"^\s*(@!?%\w+) ((ld|st|cp|red|atom)\..*)$")
 
