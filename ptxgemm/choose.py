@@ -28,22 +28,22 @@ from ptxgemm.tiling import BARRIER_BYTES, LINE_BYTES, SHARED_LIMIT_BYTES, Tiling
 Choice = Tiling | Narrow
 
 CANDIDATES = (
-    Candidate(Tiling(128, 128, stages=6, group=8, alternate=True), 0.985),
-    Candidate(Tiling(128, 128, stages=6, cluster=2, group=8, alternate=True), 0.792),
-    Candidate(Tiling(128, 128, stages=6, group=16), 0.886),
-    Candidate(Tiling(128, 128, stages=6, cluster=2, group=8), 0.859),
-    Candidate(Tiling(128, 128, stages=6, cluster=2, group=8, cluster_n=2), 0.778),
-    Candidate(Tiling(128, 256, stages=4, group=16), 0.889),
-    Candidate(Tiling(128, 256, stages=4, cluster=2, group=8), 0.898),
+    Candidate(Tiling(128, 128, stages=6, group=8, alternate=True), 0.992),
+    Candidate(Tiling(128, 128, stages=6, cluster=2, group=8, alternate=True), 0.815),
+    Candidate(Tiling(128, 128, stages=6, group=16), 0.846),
+    Candidate(Tiling(128, 128, stages=6, cluster=2, group=8), 0.881),
+    Candidate(Tiling(128, 128, stages=6, cluster=2, group=8, cluster_n=2), 0.805),
+    Candidate(Tiling(128, 256, stages=4, group=16), 0.882),
+    Candidate(Tiling(128, 256, stages=4, cluster=2, group=8), 0.944),
     Candidate(Tiling(128, 256, stages=4, group=16, cluster_n=2), 0.818),
-    Candidate(Tiling(128, 256, stages=4, cluster=2, group=8, cluster_n=2), 0.858),
-    Candidate(Tiling(256, 128, stages=4, cluster=2, group=8), 0.848),
-    Candidate(Tiling(128, 192, stages=4, group=12), 0.976),
-    Candidate(Tiling(128, 64, stages=8, group=16), 0.828),
-    Candidate(Tiling(128, 64, stages=8, group=16, cluster_n=2), 0.862),
-    Candidate(Tiling(128, 64, stages=8, cluster=2, group=8, cluster_n=2), 0.619),
-    Candidate(Tiling(64, 128, stages=8, group=16, alternate=True), 0.897),
-    Candidate(Tiling(64, 256, stages=4, group=32, alternate=True), 0.944),
+    Candidate(Tiling(128, 256, stages=4, cluster=2, group=8, cluster_n=2), 0.925),
+    Candidate(Tiling(256, 128, stages=4, cluster=2, group=8), 0.851),
+    Candidate(Tiling(128, 192, stages=4, group=12), 0.936),
+    Candidate(Tiling(128, 64, stages=8, group=16), 0.706),
+    Candidate(Tiling(128, 64, stages=8, group=16, cluster_n=2), 0.82),
+    Candidate(Tiling(128, 64, stages=8, cluster=2, group=8, cluster_n=2), 0.609),
+    Candidate(Tiling(64, 128, stages=8, group=16, alternate=True), 0.763),
+    Candidate(Tiling(64, 256, stages=4, group=32, alternate=True), 0.818),
 )
 """Rates are fitted with the constants of :mod:`ptxgemm.cost`."""
 PROMOTED = (

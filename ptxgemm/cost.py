@@ -3,7 +3,7 @@
 The times are those of one launch right after another, inputs from memory. Of what overlaps, the
 model takes a norm: the longest counts, and the others the more the nearer they come to it.
 
-The constants are fitted to some 17,000 times of 440 products in bf16 on an H200, most of random
+The constants are fitted to some 17,000 times of 500 products in bf16 on an H200, most of random
 sizes, layouts and alignments (:mod:`benchmarks.choices`); times near a product's fastest counted
 most. Of products that a fit had not seen the first choice took 4% longer than the fastest one, in
 the geometric mean; of all, 2.5%.
@@ -75,12 +75,12 @@ class Candidate:
 
 MULTIPLICATIONS_A_US = 3.6e6
 """Of an SM in 16-bit types."""
-SUSTAINED_A_US, SHARED = 3.3e6, 1.17
+SUSTAINED_A_US, SHARED = 3.3e6, 1.08
 """The same, as the card's power allows while all SMs are busy, and how much more of it goes into
 tiles that warpgroups share.
 """
-MEMORY_BYTES_A_US = 4.29e6
-LINE_US, LINES_US = 7.17e-4, 7.58e-6
+MEMORY_BYTES_A_US = 4.28e6
+LINE_US, LINES_US = 7.88e-4, 8.03e-6
 """A cache line on its way to an SM, and to any of them."""
 
 
@@ -93,17 +93,17 @@ def reached(cluster: int, sm_count: int) -> int:
 
 # ---------------------------------------------------------------- whole tiles
 
-START_US = 1.07
+START_US = 0.983
 """What a launch adds to the one before it."""
-CLUSTER_US = 0.897
+CLUSTER_US = 1.11
 """How much more one of clusters adds."""
-WRITTEN_BYTES_A_US = 37.8e3
+WRITTEN_BYTES_A_US = 39.3e3
 """C leaves an SM so fast; where warpgroups take turns that is hidden, but for the last tile."""
-STEP_POWER, TILES_POWER = 3.96, 1.71
+STEP_POWER, TILES_POWER = 11.8, 1.74
 """Of the norms: over a K step's parts, over multiplying and memory."""
-LIMIT_POWER = 5.89
+LIMIT_POWER = 3.7
 """Of that over a kernel's time and what power allows: nearly the longer of both."""
-COUNTING_US, PART_BYTES_A_US, PARTS_BYTES_A_US = 2.17, 802e3, 3.87e6
+COUNTING_US, PART_BYTES_A_US, PARTS_BYTES_A_US = 2.37, 1.06e6, 3.64e6
 """What it costs that the parts of tiles meet: that they are counted, that one warpgroup reads those
 of a tile, and that all of them are written and read at one time."""
 
@@ -173,31 +173,33 @@ def last_rows(tiling: Tiling, m: int, n: int, rest: int) -> int:
 
 # ---------------------------------------------------------------- few columns, few tiles
 
-NARROW_START_US, WAVE_US = 0.572, 1.72
+NARROW_START_US, WAVE_US = 0.542, 1.95
 """What a launch adds to the one before it, and what each further wave of CTAs does."""
-NARROW_CLUSTER_US = 1.16
+NARROW_CLUSTER_US = 1.08
 """How much more a launch of clusters adds."""
-NARROW_RATE, UNITS_RATE = 1.16, 0.274
+NARROW_RATE, UNITS_RATE = 1.12, 0.486
 """Multiplications, relative to whole tiles', by tensor copies and, where reading A and multiplying
 it take turns, by units."""
-SM_BYTES_A_US = 214e3
+SM_BYTES_A_US = 195e3
 """What lands in the shared memory of one SM at most."""
-NARROW_LINE_US, NARROW_LINES_US = 8.22e-4, 9.08e-6
-LATENCY_US = 0.846
+NARROW_LINE_US, NARROW_LINES_US = 8.08e-4, 0.102e-4
+LATENCY_US = 0.793
 """From a copy's start to its end on a busy card: so long what is in flight has to last."""
-HELD, HELD_TOGETHER = 1.42, 1.69
+HELD, HELD_TOGETHER = 1.43, 2.06
 """Stages that are not in flight; of peers, who wait for each other, the second."""
-ALONE = 0.169
+ALONE = 0.145
 """How much longer memory takes where no CTA of the next launch has room beside this one's."""
 FULL_US = 0.1
 """For all shared memory of the card, which decides between what is equal else."""
-PEER_BYTES_A_US = 141e3
+PEER_BYTES_A_US = 125e3
 """What one SM can draw from the shared memory of others."""
-NARROW_WRITTEN_BYTES_A_US = 17.7e3
+NARROW_WRITTEN_BYTES_A_US = 15.4e3
 """C leaves an SM so fast."""
+UNITS_BYTES_A_US = 58.6e3
+"""What a CTA that copies by units lands in its shared memory."""
 UNITS_SLOTS = 2
 """CTAs of an SM that their registers leave room for then."""
-NARROW_POWER = 4.87
+NARROW_POWER = 5.09
 
 
 def narrow_us(shape: Narrow, sizes: Sizes) -> float:
@@ -225,6 +227,7 @@ def narrow_us(shape: Narrow, sizes: Sizes) -> float:
         busiest * landed / min(SM_BYTES_A_US, flying / LATENCY_US),
         multiplications / (rate * MULTIPLICATIONS_A_US),
         ctas * multiplications / busiest / sizes.sm_count * SHARED / SUSTAINED_A_US,
+        -(-ctas // places) * landed / UNITS_BYTES_A_US if by_units else 0.0,
     )
     us += 2 * busiest * shape.tile_m * shape.tile_n / NARROW_WRITTEN_BYTES_A_US
     us += (-(-ctas // places) - 1) * WAVE_US
@@ -238,7 +241,7 @@ def narrow_us(shape: Narrow, sizes: Sizes) -> float:
 
 # ---------------------------------------------------------------- copies before
 
-PADDING_US, PADDED_BYTES_A_US = 3.85, 5.21e6
+PADDING_US, PADDED_BYTES_A_US = 3.85, 4.97e6
 """A launch that pads, and what it reads and writes."""
 TURNING_US = 3.0
 """What a transposing copy takes beside its bytes, which go at the memory's rate: tf32 along N at

@@ -11,9 +11,8 @@ import pytest
 import ptx
 from ptx.errors import PtxError
 from ptxgemm import __main__ as command
-from ptxgemm import choices, choose, tune
+from ptxgemm import choices, tune
 from ptxgemm.choices import Product
-from ptxgemm.cost import Sizes
 from ptxgemm.tiling import Tiling
 from tests.gemm.test_choices import folders
 
@@ -33,8 +32,7 @@ def test_the_fastest_is_kept() -> None:
     assert asked == [6, 6], "inputs rotate"
     assert [one.us for one in found] == [1.0, 3.0]
     assert all(0 < one.error <= 1 for one in found)
-    first, *_ = choose.ranked(Sizes(device.sm_count, 3, 70, 130))
-    assert found[1].choice == first
+    assert found[1].choice == choices.ranked(device.sm_count, SMALL)[0]
     assert isinstance(found[0].choice, Tiling), "whole tiles are always among them"
     assert choices.measured(device.name, SMALL) == found[0].choice
 
