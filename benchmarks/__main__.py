@@ -64,6 +64,7 @@ MEASUREMENTS = {
         Measurement("fragments", (), AMPERE, torch=True),
         Measurement("hopper", ("--check", "2000"), HOPPER, torch=True),
         Measurement("narrow", (), HOPPER, torch=True),
+        Measurement("choices", ("--products", "60", "--seed", "3"), HOPPER, torch=True),
         Measurement("sanitizer", (), HOPPER),
     )
 }

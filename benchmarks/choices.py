@@ -5,7 +5,7 @@
 Sizes, layouts and alignments of products in bf16 are random. For each, torch, what the package
 chooses, every tiling that :mod:`ptxgemm.choose` knows, some with K of the last tiles in parts, and
 the narrow shapes that the model ranks first are timed in turn, as in :mod:`benchmarks.hopper`. The
-constants of :mod:`ptxgemm.cost` are fitted to what is recorded, by :mod:`benchmarks.fit`.
+constants of :mod:`ptxgemm.cost` are fitted to such times.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from typing import Any
 
 import ptx
 from benchmarks import harness
-from ptxgemm import choices, choose, cut, hopper
+from ptx.devices import Device
+from ptxgemm import choices, choose, hopper
 from ptxgemm.choices import Product
 from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix
@@ -74,10 +75,9 @@ def matrices(product: Product) -> tuple[Matrix, Matrix, Matrix]:
     )
 
 
-def contenders(product: Product, sms: int) -> dict[str, Choice]:
-    """By what they are called, each kernel once; what is chosen is among them."""
-    c, a, b = matrices(product)
-    ranked = choices.ranked(sms, product)
+def contenders(device: Device, product: Product) -> dict[str, Choice]:
+    """By what they are called, each kernel once; the model's choice is among them."""
+    ranked = choices.ranked(device.sm_count, product)
     wanted: list[Choice] = [ranked[0]]
     for candidate in choose.CANDIDATES:
         wanted += (replace(candidate.tiling, parts=parts) for parts in PARTS)
@@ -88,20 +88,24 @@ def contenders(product: Product, sms: int) -> dict[str, Choice]:
     wanted += list(shapes.values())[:NARROW]
     found: dict[str, Choice] = {}
     for one in wanted:
-        if isinstance(one, Tiling) and one.split:
-            if cut.cut(one, product.m, product.n, product.k, sms) is None:
-                continue
         try:
-            hopper.arranged(sms, c, a, b, scaled=False, tiling=one)
+            made = arranged(device, product, one)
         except ValueError:
             continue
-        found.setdefault(choices.shown(one), one)
+        if not isinstance(one, Tiling) or made == replace(made, parts=one.parts):
+            found.setdefault(choices.shown(one), one)
     return found
 
 
-def kernel_of(product: Product, choice: Choice, sms: int) -> Choice:
+def arranged(device: Device, product: Product, choice: Choice) -> Choice:
+    """The choice in the product's types and layouts; of tiles that cannot be cut, in one part."""
+    sms = hopper.usable_sms(device, choice)
+    return hopper.arranged(sms, *matrices(product), scaled=False, tiling=choice)[0]
+
+
+def kernel_of(device: Device, product: Product, choice: Choice) -> Choice:
     """What :func:`ptxgemm.hopper.kernel` takes."""
-    made = hopper.arranged(sms, *matrices(product), scaled=False, tiling=choice)[0]
+    made = arranged(device, product, choice)
     return made.compiled if isinstance(made, Tiling) else made
 
 
@@ -117,9 +121,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600.0, help="after which it ends")
     options = parser.parse_args()
     begun = time.monotonic()
-    sms = ptx.device("cuda:0").sm_count
-    wanted = {one: contenders(one, sms) for one in products(options.products, options.seed)}
-    kernels = {kernel_of(one, it, sms) for one, known in wanted.items() for it in known.values()}
+    device = ptx.device("cuda:0")
+    wanted = {one: contenders(device, one) for one in products(options.products, options.seed)}
+    kernels = {kernel_of(device, one, it) for one, known in wanted.items() for it in known.values()}
     print(f"{len(wanted)} products, {len(kernels)} kernels", flush=True)
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         for _ in pool.map(assemble, kernels, chunksize=4):

@@ -161,9 +161,7 @@ class Product:
             )
             for strides in [(1, shape[0] + gap) if flip else (shape[1] + gap, 1)]
         )  # fmt: skip
-        tiling = self.tiling
-        if tiling is None and self.accumulate == "native":
-            tiling = choices.modelled_for(SMS, c, a, b)
+        tiling = self.tiling or choices.modelled_for(SMS, c, a, b, self.accumulate)
         return hopper.arranged(
             SMS, c, a, b, scaled=(self.alpha, self.beta) != (1.0, 0.0),
             accumulate=self.accumulate, tiling=tiling,

@@ -20,7 +20,7 @@ from ptxgemm import choose
 from ptxgemm.choose import FEW_COLUMNS, Choice
 from ptxgemm.cost import Lies, Sizes
 from ptxgemm.narrow import Narrow, widths
-from ptxgemm.tiling import ELEMENTS, LINE_BYTES, Tiling, by_registers
+from ptxgemm.tiling import ELEMENTS, LINE_BYTES, Accumulate, Tiling, by_registers
 
 if TYPE_CHECKING:
     from ptx.devices import Device
@@ -136,16 +136,23 @@ def shown(choice: Choice) -> str:
 # ---------------------------------------------------------------- kept choices
 
 
-def best(device: Device, c: Matrix, a: Matrix, b: Matrix) -> Choice | None:
-    """The measured choice, else the modelled one."""
-    found = measured(device.name, Product.of(c, a, b)) if device.is_cuda else None
-    return found or modelled_for(device.sm_count, c, a, b)
+def best(
+    device: Device, c: Matrix, a: Matrix, b: Matrix, accumulate: Accumulate = "native"
+) -> Choice:
+    """The measured choice, which is for native sums, else the modelled one."""
+    found = None
+    if device.is_cuda and accumulate == "native":
+        found = measured(device.name, Product.of(c, a, b))
+    return found or modelled_for(device.sm_count, c, a, b, accumulate)
 
 
-def modelled_for(sm_count: int, c: Matrix, a: Matrix, b: Matrix) -> Choice | None:
+def modelled_for(
+    sm_count: int, c: Matrix, a: Matrix, b: Matrix, accumulate: Accumulate = "native"
+) -> Choice:
     """The cheapest choice by the model for matrices as they lie."""
     first, second = (b.transposed, a.transposed) if c.along == "rows" else (a, b)
-    return modelled(sm_count, Product.of(c, a, b), (lies(first, "columns"), lies(second, "rows")))
+    how = lies(first, "columns"), lies(second, "rows")
+    return modelled(sm_count, Product.of(c, a, b), how, accumulate)
 
 
 def lies(matrix: Matrix, along_k: str) -> Lies:
@@ -157,20 +164,36 @@ def lies(matrix: Matrix, along_k: str) -> Lies:
 
 @lru_cache(maxsize=1024)
 def modelled(
-    sm_count: int, product: Product, how: tuple[Lies, Lies] | None = None
-) -> Choice | None:
-    """The cheapest choice by the model; None for what wgmma does not multiply."""
-    return ranked(sm_count, product, how)[0] if product.a in ELEMENTS else None
+    sm_count: int,
+    product: Product,
+    how: tuple[Lies, Lies] | None = None,
+    accumulate: Accumulate = "native",
+) -> Choice:
+    """The cheapest choice by the model; of whole tiles where sums are not native. Raises ValueError
+    for what wgmma does not multiply.
+    """
+    if product.a not in ELEMENTS:
+        raise ValueError(f"a is {product.a!r}; expected {', '.join(ELEMENTS)}")
+    if accumulate == "native":
+        return ranked(sm_count, product, how)[0]
+    candidates = choose.PROMOTED if accumulate == "promoted" else choose.CANDIDATES
+    return choose.tiling(_sizes(sm_count, product, how), candidates)
 
 
 def ranked(sm_count: int, product: Product, how: tuple[Lies, Lies] | None = None) -> list[Choice]:
     """All choices, the cheapest by the model first; `how` A and B lie, by default dense."""
+    registers = product.may_go_by_registers and not (how or product.lies)[1].odd
+    return choose.ranked(_sizes(sm_count, product, how, registers), registers=registers)
+
+
+def _sizes(
+    sm_count: int, product: Product, how: tuple[Lies, Lies] | None, registers: bool = False
+) -> Sizes:
+    """As kernels read A and B, of which B may go by `registers`."""
     a, b = how or product.lies
-    registers = product.may_go_by_registers and not b.odd
     if ELEMENTS[product.a].bytes != 2:
         a, b = _as_read(a), b if registers else _as_read(b)
-    sizes = Sizes(sm_count, product.m, product.n, product.depth, a, b)
-    return choose.ranked(sizes, registers=registers)
+    return Sizes(sm_count, product.m, product.n, product.depth, a, b)
 
 
 def _as_read(one: Lies) -> Lies:

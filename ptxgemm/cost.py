@@ -88,7 +88,7 @@ def reached(cluster: int, sm_count: int) -> int:
     """SMs that clusters of so many CTAs run on. Those of four and of eight do not fill an H200: its
     driver finds places for 30 and for 15 of them on 132 SMs.
     """
-    return sm_count if cluster <= 2 else sm_count * 10 // 11
+    return sm_count if cluster <= 2 else max(1, sm_count * 10 // 11)
 
 
 # ---------------------------------------------------------------- whole tiles

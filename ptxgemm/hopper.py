@@ -9,8 +9,7 @@ from typing import Any
 from ptx.builder import Kernel
 from ptx.devices import Array, Device, LoadedKernel
 from ptx.tensormap import ALIGNMENT, TensorMap
-from ptxgemm import choices, choose, cut, narrowing
-from ptxgemm.cost import Sizes
+from ptxgemm import choices, cut, narrowing
 from ptxgemm.counters import from_zero
 from ptxgemm.kernels import narrow, wgmma
 from ptxgemm.loading import loaded
@@ -186,10 +185,10 @@ def plan(
     take as it lies, and elements of other than 16 bits that lie along M or N, are copied into
     workspace by a launch before, taken from `rooms` if they are given; but the larger operand of a
     narrow product is read as it lies, and tf32 along N may go to a float32 C through registers.
-    `addend` is what beta multiplies where that is not C itself,
-    dense where C is. `accumulate` is as in a tiling; `tiling` gives tile, stages, cluster and
-    order, or a narrow shape, if they shall not be chosen; types, layouts, the way of storing and
-    where K ends in its last step are always those of the matrices.
+    `addend` is what beta multiplies where that is not C itself, dense where C is. `accumulate` is
+    as in a tiling; `tiling` gives tile, stages, clusters and order, or a narrow shape, if they
+    shall not be chosen; types, layouts, the way of storing and where K ends in its last step are
+    always those of the matrices.
 
     Workspace, and the counters of tiles whose K is cut, belong to the plan or, if they are given,
     to all with the same `rooms`. What shares them must run one after another, as it does on one
@@ -203,8 +202,7 @@ def plan(
             f"A is {a.rows} x {a.columns}, B {b.rows} x {b.columns}, C {c.rows} x {c.columns}"
         )
     scaled = (alpha, beta) != (1.0, 0.0)
-    if tiling is None and accumulate == "native":
-        tiling = choices.best(device, c, a, b)
+    tiling = tiling or choices.best(device, c, a, b, accumulate)
     if addend is not None and c.along == "rows":
         addend = addend.transposed
     made, c, a, b = arranged(
@@ -235,7 +233,7 @@ def compiled(device: Device, c: Matrix, a: Matrix, b: Matrix, *, scaled: bool) -
     return loaded(device, kernel, made.compiled if isinstance(made, Tiling) else made)
 
 
-def usable_sms(device: Device, tiling: Tiling | Narrow | None) -> int:
+def usable_sms(device: Device, tiling: Tiling | Narrow) -> int:
     """The device's SMs, without those that clusters of this size leave idle."""
     if not isinstance(tiling, Tiling) or tiling.cluster_size == 1:
         return device.sm_count
@@ -243,8 +241,8 @@ def usable_sms(device: Device, tiling: Tiling | Narrow | None) -> int:
 
 
 def arranged(
-    sm_count: int, c: Matrix, a: Matrix, b: Matrix, *, scaled: bool,
-    accumulate: Accumulate = "native", tiling: Tiling | Narrow | None = None,
+    sm_count: int, c: Matrix, a: Matrix, b: Matrix, *, scaled: bool, tiling: Tiling | Narrow,
+    accumulate: Accumulate = "native",
 ) -> tuple[Tiling | Narrow, Matrix, Matrix, Matrix]:  # fmt: skip
     """The kernel, and C, A and B as it takes them: the same product or its transpose."""
     if isinstance(tiling, Narrow):
@@ -263,23 +261,15 @@ def kernel(made: Tiling | Narrow) -> Kernel:
 
 
 def configure(
-    sm_count: int, c: Matrix, a: Matrix, b: Matrix, *, scaled: bool,
-    accumulate: Accumulate = "native", tiling: Tiling | None = None,
+    sm_count: int, c: Matrix, a: Matrix, b: Matrix, *, scaled: bool, tiling: Tiling,
+    accumulate: Accumulate = "native",
 ) -> Tiling:  # fmt: skip
-    """The kernel for a row-major C = A B: its tiles from `tiling` or chosen, the rest as A, B and C
-    lie.
-    """
-    made = tiling
-    if made is None:
-        depth = -(-a.columns * a.bytes // 2)
-        candidates = choose.PROMOTED if accumulate == "promoted" else choose.CANDIDATES
-        lie = choices.lies(a, "columns"), choices.lies(b, "rows")
-        made = choose.tiling(Sizes(sm_count, c.rows, c.columns, depth, *lie), candidates)
-    if made.by_registers:
-        return _by_registers(made, c, a, b, scaled, accumulate)
-    by_lines = made.tile_n * c.bytes % LINE_BYTES == 0 and c.fits_tensor_stores
+    """The kernel for a row-major C = A B: its tiles from `tiling`, the rest as A, B and C lie."""
+    if tiling.by_registers:
+        return _by_registers(tiling, c, a, b, scaled, accumulate)
+    by_lines = tiling.tile_n * c.bytes % LINE_BYTES == 0 and c.fits_tensor_stores
     made = replace(
-        made, a=a.element, b=b.element, out=c.element, a_major=a.major("columns"),
+        tiling, a=a.element, b=b.element, out=c.element, a_major=a.major("columns"),
         b_major=b.major("rows"), store="tensor" if by_lines else "units", scaled=scaled,
         accumulate=accumulate,
     )  # fmt: skip

@@ -26,7 +26,6 @@ from ptx.errors import PtxError
 from ptxgemm import choices, choose, hopper
 from ptxgemm.choices import Product, shown
 from ptxgemm.choose import Choice
-from ptxgemm.cost import Sizes
 from ptxgemm.hopper import Matrix, Plan
 from ptxgemm.tiling import Tiling
 
@@ -95,10 +94,10 @@ def tune(
     if most < LEAST:
         raise ValueError(f"most is {most}; at least {LEAST} choices are measured")
     sets = [_inputs(device, product, seed) for seed in range(_set_count(product))]
-    candidates = choices.ranked(device.sm_count, product)[:most]
+    ranked = choices.ranked(device.sm_count, product)
+    candidates = ranked[:most]
     if not any(isinstance(one, Tiling) for one in candidates):
-        sizes = Sizes(device.sm_count, product.m, product.n, product.depth)
-        candidates[-1] = choose.tiling(sizes)
+        candidates[-1] = next(one for one in ranked if isinstance(one, Tiling))
     if device.is_cuda:
         _assemble(device, candidates, sets[0])
     errors: list[float] = []

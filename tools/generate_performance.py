@@ -130,6 +130,8 @@ def choices() -> str:
     body = []
     for title, multiple in (("64", 64), ("8, not of 64", 8), ("nothing", 1)):
         here = [row for row in found if _multiple(row["case"]) == multiple]
+        if not here:
+            continue
         ratios = sorted(row["torch"] / row["chosen"] for row in here)
         fastest = [row["chosen"] / min(row["us"].values()) for row in here]
         body.append(

@@ -18,7 +18,7 @@ from ptxgemm.choose import Choice
 from ptxgemm.cost import Lies, Sizes, narrow_us, padding_us, tiling_us
 from ptxgemm.hopper import Matrix
 from ptxgemm.narrow import Narrow
-from ptxgemm.tiling import Tiling
+from ptxgemm.tiling import Accumulate, Tiling
 
 OWN = choices.SHIPPED
 CARD = "NVIDIA H200"
@@ -81,7 +81,9 @@ def tf32(m: int, n: int, k: int, layout: str = "NN", out: str = "f32") -> Produc
     ],
 )  # fmt: skip
 def test_b_goes_by_registers_where_that_is_faster(product: Product, tile_m: int) -> None:
-    """As measured on an H200, but for the tiles of up to 128 rows, whose rates are assumed."""
+    """As measured on an H200 at 1024³, 2048³ to 8192³, 256x4096x4096, 2048x512x4096 and
+    512x4096x2048; else by the model.
+    """
     choice = choices.modelled(132, product)
     assert choice is not None
     by_registers = isinstance(choice, Tiling) and choice.by_registers
@@ -204,6 +206,53 @@ def test_what_has_to_be_padded_costs_that() -> None:
 )
 def test_dense_operands_are_odd_by_their_pitches(product: Product, odd: tuple[bool, bool]) -> None:
     assert tuple(one.odd for one in product.lies) == odd
+
+
+@pytest.mark.parametrize("sm_count", [1, 2, 4, 16, 78, 132])
+def test_any_number_of_sms_has_a_choice(sm_count: int) -> None:
+    """Cut parts of a GPU, the emulator, and less."""
+    for layout, kind, out in (("NN", "bf16", "bf16"), ("TN", "tf32", "f32"), ("NT", "s8", "s8")):
+        for m, n, k in ((1, 1, 1), (7, 300, 65), (129, 127, 513), (4097, 4095, 4096)):
+            product = Product(m, n, k, layout, kind, kind, out)
+            ranked = choices.ranked(sm_count, product)
+            assert ranked[0] == choices.modelled(sm_count, product)
+            for one in ranked[:3]:
+                c, a, b = matrices(product)
+                made = hopper.arranged(sm_count, c, a, b, scaled=True, tiling=one)[0]
+                assert (made.a, made.b, made.out, made.scaled) == (kind, kind, out, True)
+
+
+def matrices(product: Product) -> tuple[Matrix, Matrix, Matrix]:
+    """C, A and B, dense."""
+    m, n, k = product.m, product.n, product.k
+    a, b = (
+        Matrix(0, rows, columns, *((columns, 1) if layout == "N" else (1, rows)), kind)
+        for layout, rows, columns, kind in zip(
+            product.layout, (m, k), (k, n), (product.a, product.b), strict=True
+        )
+    )
+    return Matrix(0, m, n, n, 1, product.out), a, b
+
+
+def test_a_type_that_wgmma_lacks_is_named() -> None:
+    with pytest.raises(ValueError, match="a is 'f64'; expected bf16, f16, tf32"):
+        choices.modelled(132, Product(64, 64, 64, a="f64", b="f64", out="f32"))
+
+
+@pytest.mark.parametrize("accumulate", ["half", "promoted"])
+def test_other_sums_are_chosen_for_as_kernels_read_a_and_b(accumulate: Accumulate) -> None:
+    """Whole tiles; 8-bit types along M and N are turned before, wherever their lines start."""
+    kind = "f16" if accumulate == "half" else "e4m3"
+    candidates = choose.CANDIDATES if accumulate == "half" else choose.PROMOTED
+    for m, n, k in ((512, 512, 8192), (2051, 2053, 2048), (4096, 4096, 4096)):
+        product = Product(m, n, k, "TN", kind, kind)
+        found = choices.modelled(132, product, None, accumulate)
+        assert found == choices.modelled_for(132, *matrices(product), accumulate)
+        assert isinstance(found, Tiling)
+        assert replace(found, parts=1) in [one.tiling for one in candidates]
+        if accumulate == "promoted":
+            along_k = replace(product, layout="NT")
+            assert found == choices.modelled(132, along_k, None, accumulate)
 
 
 def test_more_bytes_and_more_work_take_longer() -> None:

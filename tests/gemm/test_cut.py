@@ -15,8 +15,8 @@ import ptx
 from benchmarks.hopper_check import PAIRS, Placed
 from ptx.emu import EmulatorFault
 from ptx.text import print_module
-from ptxgemm import choose, hopper
-from ptxgemm.cost import Sizes, last_rows
+from ptxgemm import choices, choose, hopper
+from ptxgemm.cost import Candidate, Sizes, last_rows
 from ptxgemm.cut import Cut, cut
 from ptxgemm.hopper import Matrix
 from ptxgemm.prepass import Rooms
@@ -158,6 +158,21 @@ def test_every_cta_of_a_square_cluster_has_its_place(
     assert last.workspace_bytes(tiling) == 4 * 3 * 64 * 64 * 4
     assert last.counters(tiling) == 4
     cut_and_right(device, 129, 200, 130, tiling=tiling)
+
+
+def test_chosen_clusters_are_counted_as_the_device_has_places(
+    device: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For sums in float16, on a device with places for fewer clusters than its SMs would hold: the
+    only cluster of tiles is then a full wave, and not cut.
+    """
+    chosen = Candidate(Tiling(64, 128, 3, cluster=2, alternate=True, parts=2), 1.0)
+    monkeypatch.setattr(choose, "CANDIDATES", (chosen,))
+    monkeypatch.setattr(type(device.backend), "clusters", lambda backend, size: 1)
+    choices.modelled.cache_clear()
+    assert cut(chosen.tiling, 128, 120, 136, device.sm_count) is not None
+    check(device, 128, 120, 136, kinds=PAIRS["f16"], out="f16", tiling=None, accumulate="half")
+    choices.modelled.cache_clear()
 
 
 @pytest.mark.parametrize("pair", ["e4m3", "s8"])

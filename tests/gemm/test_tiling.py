@@ -229,7 +229,7 @@ def test_a_matrix_that_cannot_be_says_why(arguments: tuple[int, ...], message: s
 
 def test_layouts_follow_from_the_matrices() -> None:
     a, b, c = matrix(256, 96, 96), matrix(96, 512, 1, 96), matrix(256, 512, 512)
-    made = configure(132, c, a, b, scaled=False)
+    made = configure(132, c, a, b, scaled=False, tiling=Tiling())
     assert (made.a_major, made.b_major, made.store) == ("k", "k", "tensor")
     made = configure(132, matrix(256, 511, 511), matrix(256, 96, 1, 256), matrix(96, 511, 512),
                      scaled=True, tiling=Tiling(128, 128, 4))  # fmt: skip
