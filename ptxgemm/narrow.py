@@ -27,7 +27,7 @@ from ptxgemm.tiling import (
 )
 from ptxgemm.tma import Operand
 
-COLUMNS = (8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256)
+WIDTHS = (8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256)
 """Widths of tiles that are chosen: all types have them, and few kernels suffice for any product."""
 WARPGROUPS = {64: 1, 128: 2, 192: 3, 256: 2}
 """Those that multiply, by the rows of a tile."""
@@ -326,9 +326,9 @@ def widths(n: int) -> tuple[int, ...]:
     """Of tiles for a C of n columns: the least that has them, or two of which have them, and what
     many columns are cut into.
     """
-    if n <= COLUMNS[-1]:
-        return (next(columns for columns in COLUMNS if columns >= n),)
-    halves = (columns for columns in COLUMNS if 2 * columns >= n)
+    if n <= WIDTHS[-1]:
+        return (next(width for width in WIDTHS if width >= n),)
+    halves = (width for width in WIDTHS if 2 * width >= n)
     return tuple(sorted({128, 256, next(halves, 256)}))
 
 

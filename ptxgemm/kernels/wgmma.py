@@ -84,17 +84,7 @@ def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
     Launch ``tiling.grid(...)`` CTAs of ``tiling.threads`` threads with ``tiling.shared_bytes`` of
     dynamic shared memory; m, n and depth are at least 1.
     """
-    c = f"global.b{8 * tiling.out_bytes}"
-    parameters = {"a_map": "tensormap", "b_map": "tensormap", "m": "u32", "n": "u32",
-                  "depth": "u32", "c": c, "pitch": "u32"}  # fmt: skip
-    if tiling.store == "tensor":
-        parameters["c_map"] = "tensormap"
-    if tiling.scaled:
-        number = "s32" if tiling.out == "s32" else "f32"
-        parameters |= {"alpha": number, "beta": number, "old": c, "old_row": "s64"}
-    if tiling.split:
-        parameters |= {"whole": "u32", "parts": "u32", "per_part": "u32",
-                       "workspace": "global.b32", "counters": "global.u32"}  # fmt: skip
+    parameters = _parameters(tiling)
     k = Kernel(name, **parameters)
     k.maxntid(tiling.threads)
     k.minnctapersm(1)  # with it setmaxnreg knows the registers at entry, without it is ignored
@@ -139,6 +129,22 @@ def gemm(tiling: Tiling, name: str = "wgmma_gemm") -> Kernel:
         k.barrier.cluster.wait()
     k.ret()
     return k
+
+
+def _parameters(tiling: Tiling) -> dict[str, str]:
+    """Their types, in order."""
+    c = f"global.b{8 * tiling.out_bytes}"
+    found = {"a_map": "tensormap", "b_map": "tensormap", "m": "u32", "n": "u32", "depth": "u32",
+             "c": c, "pitch": "u32"}  # fmt: skip
+    if tiling.store == "tensor":
+        found["c_map"] = "tensormap"
+    if tiling.scaled:
+        number = "s32" if tiling.out == "s32" else "f32"
+        found |= {"alpha": number, "beta": number, "old": c, "old_row": "s64"}
+    if tiling.split:
+        found |= {"whole": "u32", "parts": "u32", "per_part": "u32", "workspace": "global.b32",
+                  "counters": "global.u32"}  # fmt: skip
+    return found
 
 
 def _start(k: Kernel, tiling: Tiling, ring: Ring, turns: Reg | None, thread: Reg) -> None:

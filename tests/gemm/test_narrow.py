@@ -17,7 +17,7 @@ from ptx import sass
 from ptxgemm import hopper, narrowing
 from ptxgemm.hopper import Matrix
 from ptxgemm.kernels.narrow import gemm
-from ptxgemm.narrow import COLUMNS, Narrow, widths
+from ptxgemm.narrow import WIDTHS, Narrow, widths
 from ptxgemm.tiling import ELEMENTS, OUTS
 from tests.gemm import hopper_products as products
 from tests.gemm.test_wgmma_gpu import check
@@ -78,7 +78,7 @@ def test_tiles_are_as_wide_as_there_are_columns() -> None:
     ]  # fmt: skip
     assert widths(257) == (128, 160, 256) and widths(400) == (128, 224, 256)
     assert widths(512) == widths(4096) == (128, 256)
-    for columns in COLUMNS:
+    for columns in WIDTHS:
         for pair in PAIRS.values():
             out = "s32" if ELEMENTS[pair[0]].sum == "s32" else "f32"
             assert Narrow(64, columns, 2, a=pair[0], b=pair[1], out=out).tile_n == columns
@@ -363,7 +363,7 @@ def test_c_is_written_by_vectors_where_it_can_be() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("layout", FLIPS)
-@pytest.mark.parametrize("tile_n", COLUMNS)
+@pytest.mark.parametrize("tile_n", WIDTHS)
 def test_products_on_a_gpu(hopper_gpu: Any, tile_n: int, layout: str) -> None:
     for tile_m in (64, 128, 256):
         for parts, peers in ((1, 1), (2, 1), (4, 2), (1, 8), (8, 1)):
