@@ -85,7 +85,12 @@ def _split(candidates: tuple[Candidate, ...], sizes: Sizes) -> Iterator[Candidat
         yield one
         if one.tiling.tiles(sizes.m, sizes.n) % clusters(one.tiling, sizes.sm_count):
             for parts in range(2, most + 1):
-                yield replace(one, tiling=replace(one.tiling, parts=parts))
+                yield _in_parts(one, parts)
+
+
+@cache
+def _in_parts(one: Candidate, parts: int) -> Candidate:
+    return replace(one, tiling=replace(one.tiling, parts=parts))
 
 
 def narrow_candidates(m: int, n: int) -> Iterator[Narrow]:

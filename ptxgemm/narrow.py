@@ -8,7 +8,7 @@ has most of its shared memory in flight.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from ptx.isa import resolve
@@ -332,6 +332,7 @@ def widths(n: int) -> tuple[int, ...]:
     return tuple(sorted({128, 256, next(halves, 256)}))
 
 
+@lru_cache(maxsize=4096)
 def by_units(shape: Narrow) -> Narrow | None:
     """`shape` with an A that is copied by units, in no more shared memory; None where that leaves
     no registers for the sums, or for a type that is not copied so.
