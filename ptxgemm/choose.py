@@ -120,28 +120,31 @@ def _shapes(tile_n: int, many: bool) -> tuple[Narrow, ...]:
 
 
 def ranked(sizes: Sizes, *, registers: bool = False) -> list[Choice]:
-    """All choices for a product, the cheapest first: tilings, and narrow shapes where there are few
-    columns, few rows or few tiles. Odd operands are padded first, but narrow shapes copy the larger
-    one by units. Where a B that tensor copies take may go by `registers`, it is turned for all
-    others.
+    """All choices for a product, the cheapest first."""
+    us = predicted(sizes, registers=registers)
+    return sorted(us, key=us.__getitem__)
+
+
+def predicted(sizes: Sizes, *, registers: bool = False) -> dict[Choice, float]:
+    """What a product takes, in microseconds, by each choice: tilings, and narrow shapes where there
+    are few columns, few rows or few tiles. Odd operands are padded first, but narrow shapes copy
+    the larger one by units. Where a B that tensor copies take may go by `registers`, it is turned
+    for all others.
     """
-    found: list[tuple[float, Choice]] = []
+    found: dict[Choice, float] = {}
     before = 0.0
     if registers:
-        found += [(tiling_us(one, sizes), one.tiling) for one in REGISTERS]
+        found |= {one.tiling: tiling_us(one, sizes) for one in REGISTERS}
         before = turning_us(sizes.n, sizes.depth)
         sizes = replace(sizes, b=Lies())
     m, n, depth = sizes.m, sizes.n, sizes.depth
     padded = m * depth * sizes.a.odd + n * depth * sizes.b.odd
-    found += [
-        (before + tiling_us(one, sizes) + padding_us(padded), one.tiling)
-        for one in _split(CANDIDATES, sizes)
-    ]
+    for one in _split(CANDIDATES, sizes):
+        found[one.tiling] = before + tiling_us(one, sizes) + padding_us(padded)
     if min(m, n) <= FEW_COLUMNS or Tiling(128, 128).tiles(m, n) <= FEW_TILES * sizes.sm_count:
         upright = sizes if m >= n else sizes.turned
         for shape in narrow_candidates(upright.m, upright.n):
             copied = by_units(shape) if upright.a.odd else None
             left = upright.n * depth * upright.b.odd if copied else padded
-            us = before + narrow_us(copied or shape, upright) + padding_us(left)
-            found.append((us, shape))
-    return [choice for _, choice in sorted(found, key=lambda one: one[0])]
+            found[shape] = before + narrow_us(copied or shape, upright) + padding_us(left)
+    return found

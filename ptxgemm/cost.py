@@ -4,9 +4,9 @@ The times are those of one launch right after another, inputs from memory. Of wh
 model takes a norm: the longest counts, and the others the more the nearer they come to it.
 
 The constants are fitted to some 17,000 times of 500 products in bf16 on an H200, most of random
-sizes, layouts and alignments (:mod:`benchmarks.choices`); times near a product's fastest counted
-most. Of products that a fit had not seen the first choice took 4% longer than the fastest one, in
-the geometric mean; of all, 2.5%.
+sizes, layouts and alignments (:mod:`benchmarks.choices`, :mod:`benchmarks.fit`); the last fifty of
+the products are recorded. Of products that a fit had not seen the first choice took 4% longer than
+the fastest one, in the geometric mean; of all, 2.5%.
 """
 
 from __future__ import annotations
