@@ -164,7 +164,7 @@ def last_rows(tiling: Tiling, m: int, n: int, rest: int) -> int:
     nothing. Where B goes by registers, all rows are columns of one wgmma.
     """
     height = tiling.tile_m * tiling.cluster
-    above, columns = (m - 1) // height, -(-n // tiling.tile_n)
+    above, columns = (m - 1) // height, -(-n // (tiling.tile_n * tiling.cluster_n))
     lowest = 1 if above % tiling.group else columns
     if not tiling.alternate or tiling.by_registers or rest > lowest:
         return tiling.tile_m

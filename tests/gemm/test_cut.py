@@ -98,7 +98,10 @@ def test_full_waves_stay_whole() -> None:
         assert choose.tiling(Sizes(132, *shape), choose.CANDIDATES[:1]).parts == 1
 
 
-@pytest.mark.parametrize("tiling", [CHOSEN, replace(CHOSEN, cluster=2), Tiling(128, 256)])
+@pytest.mark.parametrize(
+    "tiling",
+    [CHOSEN, replace(CHOSEN, cluster=2), replace(CHOSEN, cluster_n=2), Tiling(128, 256)],
+)
 def test_the_model_knows_what_rows_the_last_wave_skips(tiling: Tiling) -> None:
     """Tile by tile in the order of :mod:`ptxgemm.schedule`: rows that the busiest one takes."""
     height, columns = tiling.tile_m * tiling.cluster, 5
@@ -110,7 +113,8 @@ def test_the_model_knows_what_rows_the_last_wave_skips(tiling: Tiling) -> None:
         for rest in range(1, min(len(order), 12) + 1):
             left = [min(m - row * height, tiling.tile_m) for row in order[-rest:]]
             taken = max(-(-it // 64) * 64 for it in left) if tiling.alternate else tiling.tile_m
-            assert last_rows(tiling, m, columns * tiling.tile_n, rest) == taken
+            n = columns * tiling.tile_n * tiling.cluster_n
+            assert last_rows(tiling, m, n, rest) == taken
 
 
 @pytest.mark.parametrize(("kind", "k", "parts"), [("s8", 128, 1), ("s8", 129, 2), ("bf16", 65, 2)])
