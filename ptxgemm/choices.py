@@ -70,14 +70,11 @@ class Product:
         """A and B, where they lie dense."""
         a = (self.m, self.k) if self.layout[0] == "N" else (self.k, self.m)
         b = (self.k, self.n) if self.layout[1] == "N" else (self.n, self.k)
+        size = ELEMENTS[self.a].bytes
         return (
-            self._lies(*a, along_k=self.layout[0] == "N"),
-            self._lies(*b, along_k=self.layout[1] == "T"),
+            _lies(self.layout[0] == "N", a[0], a[1] * size),
+            _lies(self.layout[1] == "T", b[0], b[1] * size),
         )
-
-    def _lies(self, lines: int, length: int, along_k: bool) -> Lies:
-        pitch = length * ELEMENTS[self.a].bytes if lines > 1 else LINE_BYTES
-        return Lies(along_k, pitch % ALIGNMENT != 0, pitch % LINE_BYTES != 0)
 
     @property
     def may_go_by_registers(self) -> bool:
@@ -158,8 +155,13 @@ def modelled_for(
 def lies(matrix: Matrix, along_k: str) -> Lies:
     """How an operand lies, of which K runs along ``"columns"`` (A) or ``"rows"`` (B)."""
     count, _, pitch = matrix.lines
-    straddles = matrix.address % LINE_BYTES or (count > 1 and pitch * matrix.bytes % LINE_BYTES)
-    return Lies(matrix.along == along_k, not matrix.fits_tensor_copies, bool(straddles))
+    return _lies(matrix.along == along_k, count, pitch * matrix.bytes, matrix.address)
+
+
+def _lies(along_k: bool, lines: int, pitch_bytes: int, address: int = 0) -> Lies:
+    """Both multiples that lines start at are powers of two."""
+    starts = address | (pitch_bytes if lines > 1 else 0)
+    return Lies(along_k, starts % ALIGNMENT != 0, starts % LINE_BYTES != 0)
 
 
 @lru_cache(maxsize=1024)
@@ -182,16 +184,22 @@ def modelled(
 
 def ranked(sm_count: int, product: Product, how: tuple[Lies, Lies] | None = None) -> list[Choice]:
     """All choices, the cheapest by the model first; `how` A and B lie, by default dense."""
-    us = predicted(sm_count, product, how)
-    return sorted(us, key=us.__getitem__)
+    sizes, registers = _asked(sm_count, product, how)
+    return choose.ranked(sizes, registers=registers)
 
 
 def predicted(
     sm_count: int, product: Product, how: tuple[Lies, Lies] | None = None
 ) -> dict[Choice, float]:
     """What the product takes by each choice, in microseconds, by the model."""
+    sizes, registers = _asked(sm_count, product, how)
+    return choose.predicted(sizes, registers=registers)
+
+
+def _asked(sm_count: int, product: Product, how: tuple[Lies, Lies] | None) -> tuple[Sizes, bool]:
+    """What the model is asked, and whether B may go by registers."""
     registers = product.may_go_by_registers and not (how or product.lies)[1].odd
-    return choose.predicted(_sizes(sm_count, product, how, registers), registers=registers)
+    return _sizes(sm_count, product, how, registers), registers
 
 
 def _sizes(

@@ -17,6 +17,11 @@ from ptxgemm.kernels.turn import turn
 from ptxgemm.kernels.wgmma import gemm
 from ptxgemm.tiling import Tiling, by_registers
 
+PROMOTED = Tiling(
+    128, 192, a="e4m3", b="e4m3", out="f32", b_major="k", accumulate="promoted", store="units",
+    scaled=True,
+)  # fmt: skip
+"""To a C of any pitch and base."""
 KERNELS = {
     "128x256": Tiling(),
     "cluster": Tiling(cluster=2, group=8),
@@ -34,18 +39,7 @@ KERNELS = {
     "last step of parts units": Tiling(
         store="units", out="f32", scaled=True, parts=2, cluster=2, last_slices=2
     ),
-    "last step promoted": Tiling(
-        128,
-        192,
-        a="e4m3",
-        b="e4m3",
-        out="f32",
-        b_major="k",
-        accumulate="promoted",
-        store="units",
-        scaled=True,
-        last_slices=3,
-    ),
+    "last step promoted": replace(PROMOTED, last_slices=3),
     "narrow": Tiling(128, 64, 8),
     "units": Tiling(store="units", a="f16", b="f16", out="f16"),
     "scaled": Tiling(scaled=True, out="f32", cluster=2),
@@ -60,17 +54,7 @@ KERNELS = {
     "fp8": Tiling(a="e4m3", b="e5m2", b_major="k"),
     "fp8 to fp8": Tiling(128, 128, 6, a="e5m2", b="e5m2", out="e5m2", b_major="k", alternate=True),
     "promoted": Tiling(128, 192, a="e4m3", b="e4m3", b_major="k", accumulate="promoted"),
-    "promoted, any": Tiling(
-        128,
-        192,
-        a="e4m3",
-        b="e4m3",
-        out="f32",
-        b_major="k",
-        accumulate="promoted",
-        store="units",
-        scaled=True,
-    ),
+    "promoted, any": PROMOTED,
     "int8": Tiling(a="s8", b="s8", out="s32", b_major="k"),
     "int8 to int8": Tiling(a="u8", b="s8", out="s8", b_major="k"),
     "int8 scaled": Tiling(a="s8", b="u8", out="s8", b_major="k", scaled=True, store="units"),
