@@ -25,6 +25,7 @@ from ptxgemm.tiling import Tiling, by_registers
 WIDE, PAIR = Tiling(128, 256, 4), Tiling(256, 128, 4, 2, 4)
 PING_PONG = Tiling(128, 128, 6, 1, 8, alternate=True)
 SLIM = Tiling(128, 64, 8)
+SQUARE = Tiling(128, 64, 8, 2, 8, cluster_n=2)
 
 NT, TN, NN = (False, True, False), (True, False, False), (False, False, False)
 SHIFTED: Mapping[str, Any] = {"gaps": (1, 1, 1), "bases": (1, 1, 1)}
@@ -33,6 +34,9 @@ SHIFTED: Mapping[str, Any] = {"gaps": (1, 1, 1), "bases": (1, 1, 1)}
 HOPPER: Mapping[str, Product] = {
     "bf16 NN": Product(264, 520, 200, "bf16", "bf16", "bf16", tiling=WIDE),
     "bf16 NT cluster": Product(520, 264, 200, "bf16", "bf16", "f32", NT, tiling=PAIR),
+    "bf16 TN cluster of 2 x 2": Product(
+        264, 136, 136, "bf16", "bf16", "bf16", TN, tiling=SQUARE
+    ),
     "bf16 NN odd": Product(129, 257, 65, "bf16", "bf16", "bf16", **SHIFTED, tiling=PING_PONG),
     "bf16 beta": Product(
         130, 72, 96, "bf16", "bf16", "bf16", NT, alpha=-2.0, beta=1.5, tiling=SLIM
@@ -53,6 +57,9 @@ HOPPER: Mapping[str, Product] = {
     "tf32 NN by registers": Product(
         136, 136, 36, "tf32", "tf32", "f32", NN, tiling=by_registers(128, 6, 8)
     ),
+    "tf32 NN by registers, 256 rows": Product(
+        264, 136, 100, "tf32", "tf32", "f32", NN, tiling=by_registers(256, 4, 8)
+    ),
     "tf32 NN by registers, odd": Product(
         67, 131, 73, "tf32", "tf32", "f32", NN, **SHIFTED, alpha=0.5, beta=2.0,
         tiling=by_registers(64, 9, 16),
@@ -61,6 +68,9 @@ HOPPER: Mapping[str, Product] = {
     "e4m3 NT": Product(144, 80, 272, "e4m3", "e4m3", "bf16", NT, tiling=SLIM),
     "e4m3 NT promoted": Product(
         144, 80, 272, "e4m3", "e4m3", "bf16", NT, accumulate="promoted", tiling=SLIM
+    ),
+    "e4m3 NT promoted, 192 columns": Product(
+        144, 208, 272, "e4m3", "e4m3", "bf16", NT, accumulate="promoted", tiling=Tiling(128, 192)
     ),
     "e5m2 e4m3 NN turned odd": Product(
         67, 71, 141, "e5m2", "e4m3", "f32", NN, **SHIFTED, tiling=PING_PONG
@@ -73,6 +83,9 @@ HOPPER: Mapping[str, Product] = {
     ),
     "narrow parts and peers": Product(
         392, 24, 520, "f16", "f16", "f16", TN, tiling=Narrow(128, 32, 3, 2, parts=2, peers=2)
+    ),
+    "narrow, 160 columns": Product(
+        200, 152, 264, "bf16", "bf16", "bf16", NT, tiling=Narrow(64, 160, 3, parts=2, peers=2)
     ),
     "narrow by units": Product(
         201, 16, 263, "bf16", "bf16", "bf16", NT, **SHIFTED, tiling=Narrow(64, 16, 4, parts=2)

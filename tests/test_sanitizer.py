@@ -231,10 +231,15 @@ def test_the_sample_has_what_it_says() -> None:
     narrow = [one for one in chosen.values() if isinstance(one, Narrow)]
     assert {one.a_copy for one in narrow} == {"tensor", "units"}
     assert any(one.parts > 1 and one.peers > 1 for one in narrow)
+    assert any(one.tile_n & (one.tile_n - 1) for one in narrow)
     wide = [one for one in chosen.values() if not isinstance(one, Narrow)]
     assert {one.store for one in wide} == {"tensor", "units", "vectors", "elements"}
     assert {one.alternate for one in wide} == {False, True}
-    assert any(one.cluster > 1 for one in wide)
+    assert any(one.cluster > 1 and one.cluster_n == 1 for one in wide)
+    assert any((one.cluster, one.cluster_n) == (2, 2) for one in wide)
+    assert {one.tile_m for one in wide if one.by_registers} == {64, 128, 256}
+    promoted = {(one.tile_m, one.tile_n) for one in wide if one.accumulate == "promoted"}
+    assert promoted >= {(128, 64), (128, 192)}
     names = [one.name for one in samples()]
     assert len(set(names)) == len(names)
 
