@@ -14,15 +14,13 @@ import math
 import random
 import statistics
 import sys
-import time
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from multiprocessing import get_context
+from time import monotonic
 from typing import Any
 
 import ptx
-from benchmarks import harness
+from benchmarks import ahead, harness
 from ptx.devices import Device
 from ptxgemm import choices, choose, hopper
 from ptxgemm.choices import Product
@@ -30,6 +28,9 @@ from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix
 from ptxgemm.narrow import Narrow
 from ptxgemm.tiling import Tiling
+
+Timing = Callable[[Product, Mapping[str, Choice]], dict[str, Any]]
+"""Of a product and its contenders what :func:`benchmarks.hopper.run` tells."""
 
 TYPE = "bf16"
 ROUNDS, ROUND_US = 4, 600.0
@@ -109,9 +110,35 @@ def kernel_of(device: Device, product: Product, choice: Choice) -> Choice:
     return made.compiled if isinstance(made, Tiling) else made
 
 
-def assemble(made: Choice) -> None:
-    """Into the cache on disk."""
-    ptx.assemble(ptx.Module(hopper.kernel(made)), "sm_90a")
+def measured(
+    device: Device, wanted: Mapping[Product, Mapping[str, Choice]], time: Timing, until: float,
+    workers: int | None = None,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Rows of the products that are reached before ``monotonic()`` is `until`; each is printed.
+
+    Other processes make the kernels of those to come while `time` times one.
+    """
+    jobs = [[kernel_of(device, one, it) for it in known.values()] for one, known in wanted.items()]
+    print(f"{len(jobs)} products, {len({it for job in jobs for it in job})} kernels", flush=True)
+    rows: list[dict[str, Any]] = []
+    with ahead.under_way(jobs, workers) as coming:
+        for one, known in wanted.items():
+            if monotonic() > until:
+                break
+            ahead.hand_over(device, next(coming))
+            rows.append(row(one, time(one, known)))
+            print(told(rows[-1]), flush=True)
+    return rows
+
+
+def by_graphs(product: Product, known: Mapping[str, Choice]) -> dict[str, Any]:
+    """Beside torch and what the package chooses, in CUDA graphs."""
+    from benchmarks import hopper as timed  # torch, which workers need not import
+
+    case = (product.m, product.n, product.k, product.layout)
+    return timed.run(
+        case, TYPE, {"ptxgemm": None, **known}, odd=False, rounds=ROUNDS, round_us=ROUND_US
+    )
 
 
 def main() -> int:
@@ -120,27 +147,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--seconds", type=float, default=600.0, help="after which it ends")
     options = parser.parse_args()
-    begun = time.monotonic()
+    until = monotonic() + options.seconds
     device = ptx.device("cuda:0")
     wanted = {one: contenders(device, one) for one in products(options.products, options.seed)}
-    kernels = {kernel_of(device, one, it) for one, known in wanted.items() for it in known.values()}
-    print(f"{len(wanted)} products, {len(kernels)} kernels", flush=True)
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        for _ in pool.map(assemble, kernels, chunksize=4):
-            pass
-
-    from benchmarks import hopper as timed  # torch, which workers need not import
-
-    rows = []
-    for one, known in wanted.items():
-        if time.monotonic() - begun > options.seconds:
-            break
-        case = (one.m, one.n, one.k, one.layout)
-        result = timed.run(
-            case, TYPE, {"ptxgemm": None} | known, odd=False, rounds=ROUNDS, round_us=ROUND_US
-        )
-        rows.append(row(one, result))
-        print(told(rows[-1]), flush=True)
+    rows = measured(device, wanted, by_graphs, until)
     ratios = [one["torch"] / one["chosen"] for one in rows]
     print(
         f"{len(rows)} products: geometric mean {statistics.geometric_mean(ratios):.3f}, "
