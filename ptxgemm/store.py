@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ptx.builder import Kernel
 from ptx.ir import Addr, Reg
@@ -16,6 +17,10 @@ from ptxgemm.tiling import ATOM_BYTES, LINE_BYTES, ROWS, WARPGROUP, Tiling
 
 UNIT = 16
 """Bytes of the widest store."""
+TOGETHER = {1: 2, 2: 2, 4: 1}
+"""By the bytes of an element, rows that half a warp has under way at once, so that it waits less
+for shared memory: as many as there are registers for beside 128 sums.
+"""
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,7 @@ def writer(k: Kernel, tiling: Tiling, warpgroup: Reg, thread: Reg, staging: Reg)
     """What can be computed before the first tile; `warpgroup` counts from 0."""
     own = k.mad.lo.u32(warpgroup, tiling.staging_bytes // 2, staging)
     lane, warp = thread & 31, thread >> 5
-    by_matrix = tiling.store == "tensor" and tiling.out_bytes == 2
-    if by_matrix:
+    if tiling.out_bytes == 2:
         # stmatrix x4: lanes 0 to 15 point to 16 rows of 8 columns, lanes 16 to 31 to the next 8.
         row, inside, units = k.mad.lo.u32(warp, 16, lane & 15), (lane >> 4) * UNIT, 4
     else:
@@ -182,17 +186,22 @@ def _stage_line(
 def _write_units(
     k: Kernel, target: Target, writer: Writer, held: Sequence[Reg], row: Reg, column: Reg
 ) -> None:
-    """Stage each row as it lies in the units of memory, then let each half of a warp store its 8
-    rows: whole units at once, the elements in the units at both ends one by one.
+    """Stage each row, then let each half of a warp store its 8 rows: whole units of memory at once,
+    put together of two staged ones where the row starts within one, and the elements in the units
+    at both ends one by one.
+
+    Elements that are staged one by one where they lie in their units take fewer instructions, but
+    compete with the tensor cores for shared memory: with them 1024x50257x768 in bf16 takes 148 us
+    instead of 129 (measured on an H200).
     """
     tiling = target.tiling
     size, pitch = tiling.out_bytes, tiling.staging_pitch
     lane, warp = writer.thread & 31, writer.thread >> 5
     k.bar.warp.sync(0xFFFFFFFF)
-    _stage_rows(k, target, writer, held, row, column)
+    _stage_rows(k, tiling, writer, held)
     k.bar.warp.sync(0xFFFFFFFF)
 
-    half, unit = lane >> 4, (lane & 15) * UNIT
+    half = lane >> 4
     first = k.mad.lo.u32(warp, 16, row)
     own, source = first + half, k.mad.lo.u32(k.mad.lo.u32(warp, 16, half), pitch, writer.staging)
     at = _address(k, target, own, column)
@@ -201,73 +210,104 @@ def _write_units(
     # one VIMNMX.RELU with both predicates in one register, which says the opposite.
     columns_left, rows_left = k.sub.s32(target.n, column), k.sub.s32(target.m, first)
     row_bytes = _clamped(k, columns_left, tiling.staged_columns) * size
-    turns = (_clamped(k, rows_left, 16) + 1) >> 1
-    words = k.reg("b32", 4)
+    together = TOGETHER[size]
+    turns = k.div.u32(_clamped(k, rows_left, 16) + (2 * together - 1), 2 * together)
     with k.branch(k.setp.gt.s32(rows_left, 0)), k.loop(0, turns, name="rows"):
-        # The row lies from byte `start` to `end` of the units that it touches.
-        start = k.cvt.u32.u64(at) & (UNIT - 1)
-        exists = k.setp.lt.u32(own, target.m)
-        end = start + k.selp.b32(row_bytes, 0, exists)
-        units = k.and_.b64(at, -UNIT)
-        whole = k.setp.ge.u32(unit, start) & k.setp.le.u32(unit + UNIT, end)
-        staged, to = source + unit, units + k.cvt.u64.u32(unit)
-        with k.when(whole):
-            k.ld.shared.v4.b32(staged, out=words)
-            k.st.global_.v4.b32(to, words)
-        _write_ends(k, size, lane, source, units, start, end)
-        k.add.u32(own, 2, out=own)
-        k.add.u32(source, 2 * pitch, out=source)
-        k.add.s64(at, step, out=at)
+        pieces = []
+        for _ in range(together):
+            exists = k.setp.lt.u32(own, target.m)
+            length = k.selp.b32(row_bytes, 0, exists)
+            pieces += _row(k, size, lane, source, at, length)
+            k.add.u32(own, 2, out=own)
+            k.add.u32(source, 2 * pitch, out=source)
+            k.add.s64(at, step, out=at)
+        for piece in pieces:
+            with k.when(piece.exists):
+                k.op(piece.store, piece.at, piece.values)
 
 
-def _stage_rows(
-    k: Kernel, target: Target, writer: Writer, held: Sequence[Reg], row: Reg, column: Reg
-) -> None:
-    """A thread's elements of rows g and g + 8, in a line each."""
-    tiling = target.tiling
-    lane, warp = writer.thread & 31, writer.thread >> 5
-    upper = k.mad.lo.u32(warp, 16, row + (lane >> 2))
-    each = 2 if tiling.out_bytes == 4 else 1  # registers of two neighbouring columns
-    store = f"st.shared.b{8 * tiling.out_bytes}"
-    for number in range(2):
-        at = _address(k, target, upper + 8 * number if number else upper, column)
-        slot = writer.slots[0] + (k.cvt.u32.u64(at) & (UNIT - 1))
-        for index in range(number * each, len(held), 2 * each):
-            block = index // (2 * each)
-            elements = [
-                part
-                for one in held[index : index + each]
-                for part in rounding.parts(k, tiling.out, one)
-            ]
-            for place, element in enumerate(elements):
-                offset = 8 * number * tiling.staging_pitch
-                offset += (8 * block + place) * tiling.out_bytes
-                k.op(store, Addr(slot, offset), element)
+@dataclass(frozen=True)
+class Piece:
+    """What a thread stores of a row: a whole unit, or an element of one that is not."""
+
+    exists: Reg
+    store: str
+    at: Reg
+    values: Any
 
 
-def _write_ends(
-    k: Kernel, size: int, lane: Reg, source: Reg, units: Reg, start: Reg, end: Reg
-) -> None:
-    """The elements of a row in its first unit and in its last, where these are not whole."""
-    each = UNIT // size
-    last = k.and_.b32(end, -UNIT)
+def _stage_rows(k: Kernel, tiling: Tiling, writer: Writer, held: Sequence[Reg]) -> None:
+    """A warp's 16 rows."""
+    slot, below = writer.slots[0], 8 * tiling.staging_pitch
+    if tiling.out_bytes == 2:
+        for index in range(0, len(held), 4):
+            four = held[index : index + 4]
+            k.stmatrix.sync.aligned.m8n8.x4.shared.b16(Addr(slot, 8 * index), four)
+        return
+    if tiling.out_bytes == 4:
+        for index in range(0, len(held), 4):
+            a, b, c, d = held[index : index + 4]
+            k.st.shared.v2.b32(Addr(slot, 8 * index), (a, b))
+            k.st.shared.v2.b32(Addr(slot, 8 * index + below), (c, d))
+        return
+    for index in range(0, len(held), 2):
+        k.st.shared.b16(Addr(slot, 4 * index), held[index])
+        k.st.shared.b16(Addr(slot, 4 * index + below), held[index + 1])
+
+
+def _row(k: Kernel, size: int, lane: Reg, source: Reg, at: Reg, length: Reg) -> list[Piece]:
+    """A thread's pieces of a row of so many bytes, fetched from the shared address `source`, of
+    which 16 threads have all.
+    """
+    # The row lies from byte `start` to `end` of the units that it touches.
+    start, units = k.cvt.u32.u64(at) & (UNIT - 1), k.and_.b64(at, -UNIT)
+    end, unit = start + length, (lane & 15) * UNIT
+    whole = k.setp.ge.u32(unit, start) & k.setp.le.u32(unit + UNIT, end)
+    words = _unit(k, size, source + unit, start, whole)
+    found = [Piece(whole, "st.global.v4.b32", units + k.cvt.u64.u32(unit), words)]
+    each, last = UNIT // size, k.and_.b32(end, -UNIT)
     # Of a row within one unit, that unit is the last one.
     first_exists = k.setp.ne.u32(start, 0) & k.setp.ne.u32(last, 0)
     first_end = k.selp.b32(UNIT, 0, first_exists)
-    element = k.reg("b16" if size < 4 else "b32")
     for number in range(max(1, 2 * each // 16)):
         own = (lane & 15) + 16 * number if number else lane & 15
         in_last = k.setp.ge.u32(own, each)
         inside = (own & (each - 1)) * size
         place = k.selp.b32(last + inside, inside, in_last)
         limit = k.selp.b32(end, first_end, in_last)
-        written = k.setp.ge.u32(place, start) & k.setp.lt.u32(place, limit)
+        exists = k.setp.ge.u32(place, start) & k.setp.lt.u32(place, limit)
         if 2 * each < 16:
-            written = written & k.setp.lt.u32(own, 2 * each)
-        staged, to = source + place, units + k.cvt.u64.u32(place)
-        with k.when(written):
+            exists = exists & k.setp.lt.u32(own, 2 * each)
+        element = k.reg("b16" if size < 4 else "b32")
+        staged = source + (place - start)
+        with k.when(exists):
             k.op(f"ld.shared.b{8 * size}", staged, out=element)
-            k.op(f"st.global.b{8 * size}", to, element)
+        to = units + k.cvt.u64.u32(place)
+        found.append(Piece(exists, f"st.global.b{8 * size}", to, element))
+    return found
+
+
+def _unit(k: Kernel, size: int, at: Reg, start: Reg, whole: Reg) -> tuple[Reg, ...]:
+    """The 16 bytes of a row that lie `start` before the shared address `at`, if `whole`."""
+    words: tuple[Reg, ...] = k.reg("b32", 8)
+    low = at - k.selp.b32(UNIT, 0, k.setp.ne.u32(start, 0))
+    with k.when(whole):
+        k.ld.shared.v4.b32(low, out=words[:4])
+        k.ld.shared.v4.b32(at, out=words[4:])
+    skipped = (UNIT - start) & (UNIT - 1)
+    for count in (2, 1):
+        by = k.setp.ne.u32(skipped & 4 * count, 0)
+        words = tuple(
+            k.selp.b32(further, word, by)
+            for word, further in zip(words, words[count:], strict=False)
+        )
+    if size == 4:
+        return words[:4]
+    bits = skipped << 3  # of which shf takes the lowest five
+    return tuple(
+        k.shf.r.wrap.b32(word, further, bits)
+        for word, further in zip(words, words[1:], strict=False)
+    )
 
 
 def _clamped(k: Kernel, value: Reg, limit: int) -> Reg:

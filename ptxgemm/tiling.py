@@ -308,8 +308,7 @@ class Tiling:
     @property
     def staging_pitch(self) -> int:
         """Bytes from one staged row to the next. What tensor copies read is swizzled; else 16 more
-        than a row has: a row starts where it lies in its unit of memory, and neighbouring rows
-        start in different banks.
+        than a row has, so that neighbouring rows start in different banks.
         """
         if self.store == "tensor":
             return LINE_BYTES

@@ -166,11 +166,16 @@ def test_the_tensor_store_needs_no_single_stores() -> None:
 
 
 def test_any_c_is_stored_by_units() -> None:
-    """All elements of a row but those at its ends leave 16 bytes at a time."""
-    rows = assembled("units").loop("rows")
-    assert len(rows.instructions) <= 36
+    """Sums are staged by stmatrix, not one by one, and all elements of a row but those at its ends
+    leave 16 bytes at a time, two rows at once.
+    """
+    code = assembled("units")
+    assert code.count("STSM") == Tiling().sums // 2 // 4
+    assert code.count("STS") == 0
+    rows = code.loop("rows")
+    assert len(rows.instructions) <= 2 * 52
     stores = [one.opcode for one in rows.instructions if "STG" in one.opcode]
-    assert stores == ["STG.E.128", "STG.E.U16"]
+    assert stores == 2 * ["STG.E.128", "STG.E.U16"]
 
 
 @pytest.mark.parametrize("element_bytes", [1, 2, 4])
