@@ -39,6 +39,7 @@ CANDIDATES = (
     Candidate(Tiling(128, 256, stages=4, cluster=2, group=8, cluster_n=2), 0.925),
     Candidate(Tiling(256, 128, stages=4, cluster=2, group=8), 0.851),
     Candidate(Tiling(128, 192, stages=4, group=12), 0.936),
+    Candidate(Tiling(128, 192, stages=4, cluster=2, group=6), 0.9),
     Candidate(Tiling(128, 64, stages=8, group=16), 0.706),
     Candidate(Tiling(128, 64, stages=8, group=16, cluster_n=2), 0.82),
     Candidate(Tiling(128, 64, stages=8, cluster=2, group=8, cluster_n=2), 0.609),
