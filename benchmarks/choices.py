@@ -77,11 +77,15 @@ def matrices(product: Product) -> tuple[Matrix, Matrix, Matrix]:
 
 
 def contenders(device: Device, product: Product) -> dict[str, Choice]:
-    """By what they are called, each kernel once; the model's choice is among them."""
+    """By what they are called, each kernel once; the model's choice is among them, and of each
+    candidate the number of parts that the model likes best.
+    """
     ranked = choices.ranked(device.sm_count, product)
     wanted: list[Choice] = [ranked[0]]
     for candidate in choose.CANDIDATES:
         wanted += (replace(candidate.tiling, parts=parts) for parts in PARTS)
+        cut = (one for one in ranked if isinstance(one, Tiling))
+        wanted.append(next(one for one in cut if replace(one, parts=1) == candidate.tiling))
     shapes: dict[tuple[int, ...], Narrow] = {}
     for one in ranked:
         if isinstance(one, Narrow):
