@@ -1,4 +1,4 @@
-"""The ``with`` blocks of a kernel under construction, and those whose ``with`` was forgotten."""
+"""The ``with`` blocks of a kernel under construction, and those that have not ended."""
 
 from __future__ import annotations
 
@@ -18,24 +18,33 @@ class Owner(Protocol):
     """What blocks belong to: a kernel under construction."""
 
     @property
-    def unopened(self) -> dict[int, Block[Any]]: ...
+    def blocks(self) -> dict[int, Block[Any]]: ...
 
     def here(self) -> Place: ...
 
 
 class Block(AbstractContextManager[Value]):
-    """``with k.when(p):``, from the call on; until it is entered its owner knows of it."""
+    """``with k.when(p):``, from the call on; until it has ended its owner knows of it."""
 
     def __init__(self, name: str, owner: Owner, inner: AbstractContextManager[Value]) -> None:
         self.name = name
         self.place = owner.here()
+        self.entered = False
         self._owner = owner
         self._inner = inner
-        owner.unopened[id(self)] = self
+        owner.blocks[id(self)] = self
 
     def __enter__(self) -> Value:
-        self._owner.unopened.pop(id(self), None)
-        return self._inner.__enter__()
+        if self.entered:
+            raise PtxError(
+                f"a block is entered once: call k.{self.name}(...) again for another",
+                self._owner.here(),
+            )
+        self.entered = True
+        del self._owner.blocks[id(self)]  # where it may not stand here it is no block
+        value = self._inner.__enter__()
+        self._owner.blocks[id(self)] = self
+        return value
 
     def __exit__(
         self,
@@ -43,6 +52,7 @@ class Block(AbstractContextManager[Value]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool | None:
+        self._owner.blocks.pop(id(self), None)
         return self._inner.__exit__(type, error, traceback)
 
 
@@ -62,7 +72,16 @@ def block(
     return opened
 
 
-def refuse_unopened(owner: Owner) -> None:
-    """An error for a block that was made and never entered: without ``with`` it does nothing."""
-    for made in owner.unopened.values():
-        raise PtxError(f"k.{made.name}(...) does nothing without `with` before it", made.place)
+_WRITTEN = {"loop": "k.loop(...) as i", "otherwise": "k.otherwise()"}
+
+
+def unended(owner: Owner) -> Iterator[PtxError]:
+    """The mistake of each block that was made and has not ended, on the line that made it."""
+    for made in owner.blocks.values():
+        call = f"k.{made.name}(...)"
+        legal = f"`with {_WRITTEN.get(made.name, call)}:`"
+        if made.entered:
+            message = f"the block of {call} has not ended: a kernel is whole only after {legal}"
+        else:
+            message = f"{call} does nothing without `with` before it: {legal}"
+        yield PtxError(message, made.place)

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptx import checker, isa, parameters
-from ptx.blocks import Block, block, refuse_unopened
+from ptx.blocks import Block, block, unended
 from ptx.conversion import show
 from ptx.declarations import Directives, Names, Variables
 from ptx.emission import PREFIXES, Emitter, Op, attribute, outside, place_of, word
@@ -85,8 +85,8 @@ class Kernel:
         self._directives = Directives()
         self._elses: list[Label] = []
         """The labels that branches have ended with."""
-        self.unopened: dict[int, Block[Any]] = {}
-        """The blocks whose ``with`` is still to come."""
+        self.blocks: dict[int, Block[Any]] = {}
+        """The blocks that were made and have not ended."""
 
     # ------------------------------------------------------------ instructions
 
@@ -389,7 +389,6 @@ class Kernel:
 
     def function(self) -> Function:
         """The kernel as it stands, unchecked."""
-        refuse_unopened(self)
         declared = [
             Registers(type, PREFIXES[type], count + 1)
             for type, count in self._emitter.counts.items()
@@ -405,6 +404,8 @@ class Kernel:
 
     def items(self) -> tuple[Item, ...]:
         """The checked kernel and the module variables it needs; the first error found is raised."""
+        for mistake in self.mistakes():
+            raise mistake
         function = self.function()
         checker.require_sound(function, self._variables.external)
         return (*self._variables.external, function)
@@ -413,12 +414,16 @@ class Kernel:
         """The same as it stands, for ``ptx.check``, which tells every mistake and raises none."""
         return (*self._variables.external, self.function())
 
+    def mistakes(self) -> Iterator[PtxError]:
+        """What is wrong with how it was built so far, which its statements do not show."""
+        return unended(self)
+
     def __str__(self) -> str:
         """Its PTX as it stands, finished or not, below a comment for each mistake that is in it;
         ``str(ptx.Module(k))`` raises the first of these instead.
         """
         module = Module(*self.unchecked())
-        wrong = [found for found in checker.check(module) if found.severity == "error"]
+        wrong = [found for found in checker.check(self) if found.severity == "error"]
         comments = textwrap.indent("\n".join(map(str, wrong)), "// ")
         return f"{comments}\n{module}" if wrong else str(module)
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ptx.emission import SpellingError as SpellingError
-from ptx.errors import Place
+from ptx.errors import Place, PtxError
 from ptx.ir import SINK as SINK
 from ptx.ir import Function, Item, Label, Not, Reg, Special, Symbol
 
@@ -5701,6 +5701,7 @@ class Kernel:
     def function(self) -> Function: ...
     def items(self) -> tuple[Item, ...]: ...
     def unchecked(self) -> tuple[Item, ...]: ...
+    def mistakes(self) -> Iterator[PtxError]: ...
     def __str__(self) -> str: ...
     aggr_smem_size: Special
     clock64: Special

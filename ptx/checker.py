@@ -69,6 +69,8 @@ class Draft(Protocol):
 
     def unchecked(self) -> tuple[Item, ...]: ...
 
+    def mistakes(self) -> Iterator[PtxError]: ...
+
 
 def check(
     module: Module | Draft | str, target: str | None = None, *, file: str = "<ptx>"
@@ -88,9 +90,14 @@ def check(
         judged = _check_module(parsed, target, lines)
         found = _with_errors(judged, errors, lines)
         found = [diagnostic for diagnostic in found if not _silenced(diagnostic, lines)]
+    elif isinstance(module, Module):
+        found = _check_module(module, target, lines)
     else:
-        made = module if isinstance(module, Module) else Module(*module.unchecked())
-        found = _check_module(made, target, ())
+        found = [
+            _located("error", "unended-block", Finding(mistake.message, mistake.place), lines)
+            for mistake in module.mistakes()
+        ]
+        found += _check_module(Module(*module.unchecked()), target, lines)
     return sorted(dict.fromkeys(found), key=lambda d: (d.line, d.column))
 
 

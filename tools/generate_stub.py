@@ -31,7 +31,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ptx.emission import SpellingError as SpellingError
-from ptx.errors import Place
+from ptx.errors import Place, PtxError
 from ptx.ir import SINK as SINK
 from ptx.ir import Function, Item, Label, Not, Reg, Special, Symbol
 '''

@@ -178,6 +178,18 @@ def syntax(view: ModuleView) -> Findings:
     return iter(())
 
 
+@rule(
+    "unended-block",
+    """A block of a kernel that is built in Python has not ended: k.when, k.branch, k.otherwise or
+    k.loop was called without `with` before it, or what is checked or made a module is a kernel
+    whose `with` is still open. Write `with k.branch(p):`, and take the kernel after it.""",
+    whole_module=True,
+)
+def unended_block(view: ModuleView) -> Findings:
+    """Found by the builder: the statements do not show it."""
+    return iter(())
+
+
 _OF_MODULES = (".visible", ".extern", ".weak", ".common", ".global", ".const", ".func")
 
 

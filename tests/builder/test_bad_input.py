@@ -6,6 +6,8 @@ import contextlib
 import inspect
 import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 import pytest
@@ -215,23 +217,85 @@ def test_undefined_label_is_found_when_built() -> None:
     assert raised.value.place.line == line
 
 
-@pytest.mark.parametrize("what", ["when", "branch", "loop", "otherwise"])
-def test_a_forgotten_with_is_found_when_built(what: str) -> None:
+def block_of(author: Author, what: str) -> tuple[AbstractContextManager[Any], int]:
+    """A block that nothing has entered yet, and the line that made it."""
+    if what == "otherwise":
+        with author.k.branch(author.p):
+            pass
+    made: tuple[Any, ...]
+    made = {"loop": (0, 4), "otherwise": ()}.get(what, (author.p,))
+    return getattr(author.k, what)(*made), inspect.currentframe().f_lineno  # type: ignore[union-attr]
+
+
+UNENDED = {
+    "forgotten": {
+        "when": "k.when(...) does nothing without `with` before it: `with k.when(...):`",
+        "branch": "k.branch(...) does nothing without `with` before it: `with k.branch(...):`",
+        "otherwise": "k.otherwise(...) does nothing without `with` before it: "
+        "`with k.otherwise():`",
+        "loop": "k.loop(...) does nothing without `with` before it: `with k.loop(...) as i:`",
+    },
+    "open": {
+        "when": "the block of k.when(...) has not ended: a kernel is whole only after "
+        "`with k.when(...):`",
+        "branch": "the block of k.branch(...) has not ended: a kernel is whole only after "
+        "`with k.branch(...):`",
+        "otherwise": "the block of k.otherwise(...) has not ended: a kernel is whole only after "
+        "`with k.otherwise():`",
+        "loop": "the block of k.loop(...) has not ended: a kernel is whole only after "
+        "`with k.loop(...) as i:`",
+    },
+}
+
+
+@pytest.mark.parametrize("how", UNENDED)
+@pytest.mark.parametrize("what", UNENDED["open"])
+def test_a_block_that_has_not_ended_is_told_on_its_line(what: str, how: str) -> None:
+    """A module and a cubin of it are refused; a check and a print tell it and go on."""
     author = Author()
     k = author.k
-    if what == "otherwise":
-        with k.branch(author.p):
-            pass
-    made = {"when": (author.p,), "branch": (author.p,), "loop": (0, 4), "otherwise": ()}
-    getattr(k, what)(*made[what])
-    line = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
+    block, line = block_of(author, what)
+    if how == "open":
+        block.__enter__()
     k.ret()
-    with pytest.raises(
-        PtxError, match=rf"k\.{what}\(\.\.\.\) does nothing without `with`"
-    ) as raised:
-        ptx.Module(k)
-    assert raised.value.place is not None
-    assert (raised.value.place.file, raised.value.place.line) == (__file__, line)
+    message = UNENDED[how][what]
+    for refuses in (ptx.Module, ptx.assemble):
+        with pytest.raises(PtxError, match=re.escape(message)) as raised:
+            refuses(k)
+        assert raised.value.place == (__file__, line, 0)
+    told = {d.name: d for d in ptx.check(k)}["unended-block"]
+    assert (told.severity, told.message, told.place) == ("error", message, (__file__, line, 0))
+    shown = str(k).splitlines()
+    assert f"// {told}" in shown
+    assert any(s.strip().endswith("ret;") for s in shown)
+    if how == "open":
+        block.__exit__(None, None, None)
+        if what == "branch":  # its label came after the return
+            k.ret()
+        assert "unended-block" not in {d.name for d in ptx.check(k)}
+
+
+def test_a_block_is_entered_once() -> None:
+    author = Author()
+    block, _ = block_of(author, "when")
+    with block:
+        pass
+    with pytest.raises(PtxError, match=re.escape("entered once: call k.when(...) again")), block:
+        pass
+    author.k.ret()
+    ptx.Module(author.k)
+
+
+def test_a_block_that_may_not_stand_where_it_was_entered_is_none() -> None:
+    author = Author()
+    k = author.k
+    with k.when(author.p):
+        with pytest.raises(PtxError, match="does not nest"), k.when(author.p):
+            pass
+        with pytest.raises(PtxError, match="may not stand under the guard"), k.branch(author.p):
+            pass
+    k.ret()
+    ptx.Module(k)
 
 
 def test_a_block_may_be_entered_later() -> None:
