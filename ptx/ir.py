@@ -8,11 +8,12 @@ read them. Equality is structural and ignores where a thing was written, so that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ptx import types
+from ptx import targets, types
 from ptx.errors import Place, PtxError
 from ptx.values import (
     SINK,
@@ -315,7 +316,8 @@ class Module:
 
     `items` are functions and variables, or kernels under construction, which are built and checked
     here. ``target`` is a name as ``"sm_90a"``, ``version`` as ``"8.0"``; what is left out is the
-    smallest that the instructions allow.
+    smallest that the instructions allow. A version that there is not, or that is newer than the
+    instruction table, is an error; a text that is parsed may state it (:meth:`stating`).
     """
 
     items: tuple[Item, ...]
@@ -324,6 +326,8 @@ class Module:
     address_size: int = 64
     options: tuple[str, ...] = ()
     """What follows the target in ``.target``: ``("texmode_independent", "debug")``."""
+    place: Place | None = field(default=None, compare=False, repr=False)
+    """Where a text states its version."""
 
     def __init__(
         self,
@@ -333,6 +337,10 @@ class Module:
         address_size: int = 64,
         options: tuple[str, ...] = (),
     ) -> None:
+        if version is not None and (unknown := targets.version_refusal(version)):
+            raise PtxError(
+                f"{unknown}; what is left out becomes the smallest version that the module needs"
+            )
         made: list[Item] = []
         shared: set[Variable] = set()
         for item in items:
@@ -354,6 +362,13 @@ class Module:
         object.__setattr__(self, "version", version)
         object.__setattr__(self, "address_size", address_size)
         object.__setattr__(self, "options", options)
+
+    def stating(self, version: str, place: Place) -> Module:
+        """The module of a text that states `version` at `place`, be it known here or not."""
+        made = copy(self)
+        object.__setattr__(made, "version", version)
+        object.__setattr__(made, "place", place)
+        return made
 
     @cached_property
     def functions(self) -> dict[str, Function]:

@@ -26,12 +26,13 @@ INTRODUCED: dict[str, Version] = {
 }  # fmt: skip
 """Every target, in the order in which the smallest is sought, and the version that brought it."""
 
+LAST_MINOR = {1: 5, 2: 3, 3: 2, 4: 3, 5: 1, 6: 5, 7: 8, 8: 8, 9: 0}
+"""The last minor version of each major one; ptxas 13.0 refuses all others."""
+
 VERSIONS: tuple[Version, ...] = tuple(
-    [(6, minor) for minor in range(6)]
-    + [(7, minor) for minor in range(9)]
-    + [(8, m) for m in range(9)]
-    + [(9, 0)]
+    (major, minor) for major, last in LAST_MINOR.items() if major >= 6 for minor in range(last + 1)
 )
+"""Those that the instruction table tells apart, in order: from 6.0 to the newest."""
 
 
 def refusal(target: str) -> str:
@@ -45,6 +46,26 @@ def version(text: str) -> Version:
     """``"8.0"`` as ``(8, 0)``."""
     major, minor = text.split(".")
     return int(major), int(minor)
+
+
+def is_newer(text: str) -> bool:
+    """Whether a version is newer than every one that is known here."""
+    return version(text) > VERSIONS[-1]
+
+
+def version_refusal(text: object) -> str:
+    """Why `text` is no version of PTX that is known; ``""`` where it is one."""
+    if not isinstance(text, str) or not re.fullmatch(r"[0-9]+\.[0-9]+", text):
+        return f'a version is a str as "8.0", got {text!r}'
+    newest = "{}.{}".format(*VERSIONS[-1])
+    if is_newer(text):
+        return f"PTX {text} is newer than the newest version that is known here, {newest}"
+    major, minor = version(text)
+    last = LAST_MINOR.get(major)
+    if last is None or minor > last:
+        below = f"the last {major}.x is {major}.{last}" if last is not None else "they begin at 1.0"
+        return f"there is no version {text} of PTX: {below}, the newest is {newest}"
+    return ""
 
 
 @cache

@@ -80,6 +80,14 @@ def test_check_for_a_target(loop: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "the target is sm_80 [target]" in out
 
 
+def test_check_a_version_newer_than_any(loop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loop.write_text(LOOP.replace(".version 8.0", ".version 99.0").replace("@%p3 ", ""))
+    status, out, _ = printed(capsys, "check", loop)
+    assert status == 0
+    message = "PTX 99.0 is newer than the newest version that is known here, 9.0"
+    assert out == f"{loop}:1:10: warning: {message} [version]\n  .version 99.0\n"
+
+
 def test_check_a_syntax_error(loop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     loop.write_text(LOOP.replace("[p];", "[p;"))
     status, out, _ = printed(capsys, "check", loop)

@@ -88,20 +88,27 @@ def target(view: ModuleView) -> Findings:
 
 @rule(
     "version",
-    """The module states a PTX version that is older than an instruction or than the target. Raise
-    .version, or leave it out, and it becomes the smallest that will do.""",
+    """The module states a PTX version that is older than an instruction or than the target, or that
+    there is not. Raise .version, or leave it out, and it becomes the smallest that will do. A text
+    whose version is newer than the newest that is known here is warned of: what that version
+    brought is not known either, and what ptxas takes is for a newer ptxas to say.""",
+    severity="certainty",
     whole_module=True,
 )
 def version(view: ModuleView) -> Findings:
     if view.module.version is None:
         return
+    if unknown := targets.version_refusal(view.module.version):
+        certain = not targets.is_newer(view.module.version)
+        yield Finding(unknown, view.module.place, certain=certain)
     stated = targets.version(view.module.version)
     for one in dict.fromkeys((view.module.target, view.target)):
         introduced = targets.INTRODUCED.get(bare(one or ""), (0, 0))
         if introduced > stated:
             yield Finding(
                 f"the target {bare(one or '')} needs .version {_spell(introduced)} or newer; "
-                f"the module states {view.module.version}"
+                f"the module states {view.module.version}",
+                view.module.place,
             )
     for need in needs_of(view.module):
         if need.version > stated:

@@ -71,12 +71,12 @@ class _Parser:
             )
 
     def module(self) -> Module:
-        version: str | None = None
+        stated: tuple[str, Place] | None = None
         target: str | None = None
         options: tuple[str, ...] = ()
         address_size = 64
         try:
-            version, target, options, address_size = self.header()
+            stated, target, options, address_size = self.header()
         except Fault as fault:
             self.report(fault)
             self.recover(fault.start - 1)
@@ -89,13 +89,8 @@ class _Parser:
             except Fault as fault:
                 self.report(fault)
                 self.recover(max(begin, fault.start))
-        return Module(
-            *self.items,
-            target=target,
-            version=version,
-            address_size=address_size,
-            options=options,
-        )
+        read = Module(*self.items, target=target, address_size=address_size, options=options)
+        return read.stating(*stated) if stated is not None else read
 
     def recover(self, start: int) -> None:
         """Goes on at the next line that begins an item."""
@@ -104,7 +99,8 @@ class _Parser:
 
     # ------------------------------------------------------------ the header
 
-    def header(self) -> tuple[str, str, tuple[str, ...], int]:
+    def header(self) -> tuple[tuple[str, Place], str, tuple[str, ...], int]:
+        """The version with its place, the target, what else it states, and an address's bits."""
         cursor = self.cursor
         match = _HEADER.match(cursor.text)
         if match is None:
@@ -115,6 +111,7 @@ class _Parser:
             got = self.source.quote(token.start)
             raise Fault(f"a module begins with .version and .target: expected {wanted}, got {got}",
                         token.start)  # fmt: skip
+        stated = match[1], self.source.place(match.start(1))
         cursor.at = match.end()
         names: list[str] = []
         while not names or cursor.take(","):
@@ -130,7 +127,7 @@ class _Parser:
             size = cursor.integer("32 or 64")
             if size not in (32, 64):
                 raise Fault(f"an address size is 32 or 64, got {size}", start)
-        return match[1], names[0], tuple(names[1:]), size
+        return stated, names[0], tuple(names[1:]), size
 
     # ------------------------------------------------------------ items
 

@@ -11,6 +11,7 @@ from ptx import checker
 from ptx.errors import PtxError
 from ptx.rules import RULES, example
 from ptx.rules.limits import PORTABLE_SHARED_BYTES, SHARED_KIB
+from ptx.targets import LAST_MINOR
 from ptx.toolchain import find_tool
 
 REFUSED = set(
@@ -60,6 +61,14 @@ def test_ptxas_on_the_bad_example(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [rule.name for rule in RULES.values() if rule.good])
 def test_ptxas_takes_the_good_example(name: str, tmp_path: Path) -> None:
     assert ptxas(example(RULES[name].good), tmp_path) == (True, "")
+
+
+@pytest.mark.parametrize(("major", "last"), LAST_MINOR.items())
+def test_the_versions_that_there_are(major: int, last: int, tmp_path: Path) -> None:
+    """ptxas names its newest version where it is told one that there is not."""
+    for minor, known in ((0, True), (last, True), (last + 1, False)):
+        said = ptxas(f".version {major}.{minor}\n.target sm_75\n", tmp_path, "sm_75")[1]
+        assert (f"Unsupported .version {major}.{minor}" not in said) == known, said
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_86", "sm_90", "sm_90a", "sm_100a", "sm_120a"])
