@@ -9,7 +9,6 @@ last table says what became of each, and of those that were left out, why.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import subprocess
 import sys
 import time
@@ -23,25 +22,14 @@ from ptx.toolchain import Driver, find_driver
 
 @dataclass(frozen=True)
 class Measurement:
-    """``python -m benchmarks.NAME``, and what it needs."""
+    """``python -m benchmarks.NAME``."""
 
     name: str
     arguments: tuple[str, ...] = ()
-    capability: tuple[int, int] | None = None
-    """Of the GPU; None where none is needed."""
-    torch: bool = False
-    """Whether torch, the peer, has to be installed."""
 
     def missing(self, driver: Driver) -> str:
         """What this machine lacks for it; empty where nothing."""
-        if self.capability:
-            if not driver.gpus:
-                return f"no GPU: {driver.missing}"
-            if driver.gpus[0].capability < self.capability:
-                return f"{driver.gpus[0].name} is older than sm_{self.capability[0]}0"
-        if self.torch and importlib.util.find_spec("torch") is None:
-            return "torch is not installed"
-        return ""
+        return harness.NEEDS.get(self.name, harness.Needs()).missing(driver)
 
     def run(self, record: bool) -> int:
         """The exit status."""
@@ -49,7 +37,6 @@ class Measurement:
         return subprocess.run(command + ["--record"] * record, check=False).returncode
 
 
-ANY, AMPERE, HOPPER = (7, 5), (8, 0), (9, 0)
 MEASUREMENTS = {
     one.name: one
     for one in (
@@ -57,15 +44,15 @@ MEASUREMENTS = {
         Measurement("parse"),
         Measurement("mistakes"),
         Measurement("emulator_speed"),
-        Measurement("launch_cost", (), ANY),
-        Measurement("call_cost", (), ANY, torch=True),
-        Measurement("sgemm", (), ANY, torch=True),
-        Measurement("tails", (), AMPERE, torch=True),
-        Measurement("fragments", (), AMPERE, torch=True),
-        Measurement("hopper", ("--check", "2000"), HOPPER, torch=True),
-        Measurement("narrow", (), HOPPER, torch=True),
-        Measurement("choices", ("--products", "60", "--seed", "3"), HOPPER, torch=True),
-        Measurement("sanitizer", (), HOPPER),
+        Measurement("launch_cost"),
+        Measurement("call_cost"),
+        Measurement("sgemm"),
+        Measurement("tails"),
+        Measurement("fragments"),
+        Measurement("hopper", ("--check", "2000")),
+        Measurement("narrow"),
+        Measurement("choices", ("--products", "60", "--seed", "3")),
+        Measurement("sanitizer"),
     )
 }
 """The cheap ones first, those that need most last."""

@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--calls", type=at_least(1), default=500, help="in one run; the queue holds 1024"
     )
-    options = parser.parse_args(arguments)
+    options = harness.asked(parser, arguments)
     import torch
 
     print(f"host time of a call, {options.size}x{options.size}x{options.size}, microseconds")

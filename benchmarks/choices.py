@@ -145,12 +145,12 @@ def by_graphs(product: Product, known: Mapping[str, Choice]) -> dict[str, Any]:
     )
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = harness.parser("choices", __doc__)
     parser.add_argument("--products", type=int, default=200, metavar="N")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--seconds", type=float, default=600.0, help="after which it ends")
-    options = parser.parse_args()
+    options = harness.asked(parser, arguments)
     until = monotonic() + options.seconds
     device = ptx.device("cuda:0")
     wanted = {one: contenders(device, one) for one in products(options.products, options.seed)}

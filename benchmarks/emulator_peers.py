@@ -9,7 +9,6 @@ process can do that once.
 
 from __future__ import annotations
 
-import argparse
 import importlib.metadata
 import json
 import os
@@ -19,12 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import harness
 from ptx.commands.options import at_least
 
 Array = Any
 TILE = 64
 """Rows and columns of a Triton program's tile; :data:`DEPTH` of K at a time."""
 DEPTH = 32
+PEERS = {"triton": ("triton", "torch"), "numba": ("numba",)}
+"""The modules that each takes."""
 BLOCK = 16
 """A CTA of the simulator is 16 x 16 threads, a thread an element: a textbook's first kernel."""
 
@@ -71,13 +73,14 @@ def numba(a: Array, b: Array, out: Array) -> Callable[[], None]:
     return lambda: product[(n // BLOCK, n // BLOCK), (BLOCK, BLOCK)](a, b, out)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("peer", choices=["triton", "numba"])
+def main(arguments: list[str] | None = None) -> None:
+    parser = harness.parser("emulator_peers", __doc__, record=False)
+    parser.add_argument("peer", choices=list(PEERS))
     parser.add_argument(
         "size", type=at_least(1), help="a multiple of 64 for triton, of 16 for numba"
     )
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
+    harness.require(parser, harness.Needs(modules=PEERS[asked.peer]))
     rng = np.random.default_rng(asked.size)
     a, b = (rng.standard_normal((asked.size, asked.size), np.float32) for _ in range(2))
     out = np.full_like(a, np.nan)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import ptx
-from benchmarks import harness
+from benchmarks import emulator_peers, harness
 from ptx.commands.options import at_least
 from ptx.emu import Memory, launch
 from ptxgemm import api
@@ -109,7 +109,7 @@ def step(lanes: int, repeat: int = 100, unroll: int = 100) -> dict[str, Any]:
 
 def peer(name: str, size: int) -> dict[str, Any] | None:
     """The same product by a peer; None where it is not installed."""
-    if importlib.util.find_spec(name) is None:
+    if any(importlib.util.find_spec(module) is None for module in emulator_peers.PEERS[name]):
         return None
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.emulator_peers", name, str(size)],

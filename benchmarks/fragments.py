@@ -243,11 +243,11 @@ def _error(torch: Any, a: Any, b: Any, c: Any, peer: Any, element: str) -> float
     return float(worst.max())
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = harness.parser("fragments", __doc__)
     for name in ("maps", "equality", "speed", "tilings"):
         parser.add_argument(f"--{name}", action="store_true")
-    options = parser.parse_args()
+    options = harness.asked(parser, arguments)
     every = not (options.maps or options.equality or options.speed or options.tilings)
     card = ptx.device("cuda:0")
     rows: list[dict[str, Any]] = []

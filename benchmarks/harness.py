@@ -1,12 +1,16 @@
 """How a measurement is taken and kept: medians of replayed CUDA graphs, and lines of JSON.
 
 torch gives the peers, the graphs and the float64 reference; it is no dependency of the packages,
-and a machine without it measures only what needs no peer. Clocks are left as they are.
+and a machine without it measures only what needs no peer. What each measurement needs is in
+:data:`NEEDS`; :func:`asked` ends one that the machine cannot take with one line. Clocks are left as
+they are.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import importlib.util
 import json
 import os
 import platform
@@ -21,6 +25,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ptx.toolchain import Driver, find_driver
+
 RESULTS = Path(__file__).parent / "results"
 ROUNDS = 7
 """Each call is timed so often, in turn with its peers; the median counts."""
@@ -30,14 +36,86 @@ ROTATED_BYTES = 150e6
 """Inputs rotate through more than an L2 cache, so that none is warm by accident."""
 
 
-def parser(name: str, doc: str | None) -> argparse.ArgumentParser:
-    """The command line of ``python -m benchmarks.NAME``: what each of them takes."""
+@dataclass(frozen=True)
+class Needs:
+    """What a measurement takes of the machine beside the packages."""
+
+    capability: tuple[int, int] | None = None
+    """Of the GPU; None where none is needed."""
+    modules: tuple[str, ...] = ()
+    """The peers that have to be installed."""
+
+    def missing(self, driver: Driver) -> str:
+        """What this machine lacks; empty where nothing."""
+        if self.capability:
+            if not driver.gpus:
+                return f"it needs a GPU: {driver.missing}"
+            if driver.gpus[0].capability < self.capability:
+                return f"{driver.gpus[0].name} is older than sm_{self.capability[0]}0"
+        for module in self.modules:
+            if importlib.util.find_spec(module) is None:
+                return f"{module} is not installed: pip install {module}"
+        if self.capability and "torch" in self.modules and not torch.cuda.is_available():
+            return "torch sees no GPU: install a build of it for CUDA"
+        return ""
+
+
+ANY, AMPERE, HOPPER = (7, 5), (8, 0), (9, 0)
+NEEDS = {
+    "launch_cost": Needs(ANY),
+    "call_cost": Needs(ANY, ("torch",)),
+    "sgemm": Needs(ANY, ("torch",)),
+    "tails": Needs(AMPERE, ("torch",)),
+    "fragments": Needs(AMPERE, ("torch",)),
+    "hopper": Needs(HOPPER, ("torch",)),
+    "hopper_check": Needs(HOPPER),
+    "narrow": Needs(HOPPER, ("torch",)),
+    "choices": Needs(HOPPER, ("torch",)),
+    "sanitizer": Needs(HOPPER),
+}
+"""By the name of the measurement; those that are not here need nothing."""
+
+
+class Late:
+    """A module that is imported where something of it is first used: ``--help`` needs no peer."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(self._name), attribute)
+
+
+torch: Any = Late("torch")
+
+
+def parser(name: str, doc: str | None, record: bool = True) -> argparse.ArgumentParser:
+    """The command line of ``python -m benchmarks.NAME``, with ``--record`` if `record`."""
     made = argparse.ArgumentParser(
         prog=f"python -m benchmarks.{name}".rstrip("."), description=doc,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    made.add_argument("--record", action="store_true", help="append to benchmarks/results")
+    made.set_defaults(needs=NEEDS.get(name, Needs()))
+    if record:
+        made.add_argument("--record", action="store_true", help="append to benchmarks/results")
     return made
+
+
+def asked(made: argparse.ArgumentParser, arguments: Sequence[str] | None = None) -> Any:
+    """The options; the process ends with one line where the machine lacks what they need.
+
+    A ``--device`` that is not a GPU by name needs nothing.
+    """
+    options = made.parse_args(arguments)
+    if getattr(options, "device", "cuda").startswith("cuda"):
+        require(made, options.needs)
+    return options
+
+
+def require(made: argparse.ArgumentParser, needs: Needs) -> None:
+    """End the process with one line where this machine lacks something."""
+    if missing := needs.missing(find_driver()):
+        made.exit(1, f"{made.prog}: {missing}\n")
 
 
 def environment() -> dict[str, Any]:
@@ -112,8 +190,6 @@ class Captured:
 
 def captured(calls: Sequence[Callable[[], Any]], count: int, stream: Any = None) -> Captured:
     """`count` of the calls, one after another and over again, on torch's stream or another."""
-    import torch
-
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=stream):
         for i in range(count):
@@ -128,8 +204,6 @@ def graph_us(calls: Mapping[str, Callable[[int], None]], sets: int) -> dict[str,
     Each is captured in a graph several times; the graphs are replayed in turn, so that all meet the
     same temperature and power.
     """
-    import torch
-
     graphs = {}
     for name, call in calls.items():
         aside = torch.cuda.Stream()
@@ -148,8 +222,6 @@ def graph_us(calls: Mapping[str, Callable[[int], None]], sets: int) -> dict[str,
 
 
 def _elapsed_ms(work: Callable[[], Any]) -> float:
-    import torch
-
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     start.record()
     work()

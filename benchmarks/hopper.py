@@ -17,10 +17,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 import ptx
 from benchmarks import harness, hopper_check
+from benchmarks.harness import torch
 from ptxgemm import choices, hopper
 from ptxgemm.choose import Choice
 from ptxgemm.hopper import Matrix
@@ -121,12 +120,17 @@ KINDS = {
     "s8": Kind("s8", "s32"),
 }
 TYPES = {
-    "bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "tf32": torch.float32,
-    "e4m3": torch.float8_e4m3fn, "s8": torch.int8, "s32": torch.int32,
+    "bf16": "bfloat16", "f16": "float16", "f32": "float32", "tf32": "float32",
+    "e4m3": "float8_e4m3fn", "s8": "int8", "s32": "int32",
 }  # fmt: skip
+"""torch's names."""
 ROUNDS, ROUND_US, SAMPLED_ROWS = 9, 4000.0, 96
 ALIGNED = 8
 """Sizes of an odd case's aligned neighbour are multiples of it."""
+
+
+def torch_type(element: str) -> torch.dtype:
+    return getattr(torch, TYPES[element])
 
 
 def operand(rows: int, columns: int, layout: str, dtype: torch.dtype) -> torch.Tensor:
@@ -262,12 +266,12 @@ def matrices(
 ) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
     """A and B, random, and C, so many of each."""
     m, n, k, layout = case
-    dtype = TYPES[kind.element]
+    dtype = torch_type(kind.element)
     return [
         (
             operand(m, k, layout[0], dtype),
             operand(k, n, layout[1], dtype),
-            torch.empty(m, n, device="cuda", dtype=TYPES[kind.out]),
+            torch.empty(m, n, device="cuda", dtype=torch_type(kind.out)),
         )
         for _ in range(sets)
     ]
@@ -319,7 +323,7 @@ def shown(choice: Choice) -> str:
     return f"{choices.shown(choice)} {choice.store}{last}"
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = harness.parser("hopper", __doc__)
     parser.add_argument("--group", action="append", choices=list(GROUPS))
     parser.add_argument("--type", action="append", choices=list(KINDS))
@@ -327,7 +331,7 @@ def main() -> int:
     parser.add_argument(
         "--check", type=int, default=0, metavar="COUNT", help="random products to check afterwards"
     )
-    options = parser.parse_args()
+    options = harness.asked(parser, arguments)
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_tf32 = True

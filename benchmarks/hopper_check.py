@@ -10,7 +10,6 @@ numbers, judged by what the types of C and of sums allow.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -21,6 +20,7 @@ import ml_dtypes
 import numpy as np
 
 import ptx
+from benchmarks import harness
 from ptx.commands.options import at_least
 from ptx.devices import Device
 from ptx.errors import PtxError
@@ -327,7 +327,7 @@ def run(device: Device, count: int, seed: int, largest: int) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = harness.parser("hopper_check", __doc__, record=False)
     parser.add_argument("count", type=at_least(1), nargs="?", default=100, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda:0", help="cuda:N or emulator (default: cuda:0)")
@@ -335,7 +335,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--largest", type=at_least(1), default=700,
         help="what M, N and K are at most, but for what is rounded up to 16s (default: 700)",
     )  # fmt: skip
-    options = parser.parse_args(arguments)
+    options = harness.asked(parser, arguments)
     return bool(run(ptx.device(options.device), options.count, options.seed, options.largest))
 
 

@@ -92,7 +92,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--launches", type=int, default=500, help="in one run; the queue holds 1024"
     )
-    options = parser.parse_args(arguments)
+    options = harness.asked(parser, arguments)
     device = ptx.device(options.device)
     print(f"host time of a launch on {device} ({device.name}), microseconds")
     rows: list[dict[str, Any]] = []

@@ -10,19 +10,18 @@ beat the model's by more than noise.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 import sys
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from tabulate import tabulate
 
 import ptx
-from benchmarks.harness import record
-from benchmarks.hopper import GROUPS, TYPES, Graphs, operand
+from benchmarks import harness
+from benchmarks.harness import torch
+from benchmarks.hopper import GROUPS, Graphs, operand, torch_type
 from ptx.devices import Device
 from ptxgemm import choices, tune
 from ptxgemm.choices import Product, shown
@@ -42,7 +41,7 @@ class BesideTorch:
         self.torch_us = math.nan
 
     def __call__(self, device: Device, contenders: list[list[Callable[[], None]]]) -> list[float]:
-        p, dtype = self.product, TYPES[self.product.a]
+        p, dtype = self.product, torch_type(self.product.a)
         sets = [
             (
                 operand(p.m, p.k, p.layout[0], dtype),
@@ -94,11 +93,11 @@ def line(row: dict[str, Any]) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+def main(arguments: list[str] | None = None) -> int:
+    parser = harness.parser("narrow", __doc__, record=False)  # which tune's arguments have
     tune.arguments(parser)
     parser.add_argument("--all", action="store_true", help="all that tune measures by default")
-    options = parser.parse_args()
+    options = harness.asked(parser, arguments)
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     device = ptx.device("cuda:0")
@@ -112,7 +111,7 @@ def main() -> int:
     head = ("case", "torch us", "us", "ratio", "modelled's", "TB/s", "fastest", "wrong")
     print(tabulate([line(row) for row in rows], head, floatfmt=".2f"))
     if options.record:
-        print(record("narrow", rows), choices.ship(device.name, table))
+        print(harness.record("narrow", rows), choices.ship(device.name, table))
     return int(any(row["wrong"] for row in rows))
 
 

@@ -296,6 +296,8 @@ def main(arguments: list[str]) -> int:
     if not Path(path).exists():
         print("compute-sanitizer is not on PATH, nor in /usr/local/cuda/bin; --sanitizer FILE")
         return 1
+    if options.tool != [EMULATOR]:
+        harness.require(parser, options.needs)
     sanitizer = Sanitizer(path, options.seconds)
     for name in options.corpus or CORPORA:
         corpus = CORPORA[name]

@@ -46,7 +46,7 @@ def _call(kernel: Any, inputs: Any, outputs: Any) -> Call:
 def main(arguments: list[str]) -> int:
     parser = harness.parser("sgemm", __doc__)
     parser.add_argument("--sizes", type=at_least(1), nargs="+", default=SIZES)
-    options = parser.parse_args(arguments)
+    options = harness.asked(parser, arguments)
     rows = []
     for size in options.sizes:
         for row in measure(size):

@@ -124,7 +124,7 @@ def _call(made: Plan, inputs: Any, outputs: Any) -> Call:
 
 def main(arguments: list[str]) -> int:
     parser = harness.parser("tails", __doc__)
-    options = parser.parse_args(arguments)
+    options = harness.asked(parser, arguments)
     work: dict[tuple[int, int, int], dict[str, Plan]] = {}
     for size in (*SIZES, *AUTO_SIZES):
         known = policies() if size in SIZES else [("auto", AUTO, None)]

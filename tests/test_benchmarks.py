@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import runpy
 import subprocess
 import sys
 import weakref
@@ -17,6 +18,7 @@ import pytest
 import ptx
 from benchmarks import emission, fragments, harness
 from ptx import sass
+from ptx.toolchain import Driver, Gpu
 
 ROOT = Path(__file__).parent.parent
 
@@ -61,6 +63,63 @@ def test_goals_of_fragments_are_judged_by_what_was_measured() -> None:
         "mma f16 4096x4096x4096 NN": False,
         "mma f16 4096x4096x4096 NN ptxgemm within its bound": False,
     }
+
+
+COMMANDS = sorted(
+    path.stem
+    for path in Path(harness.__file__).parent.glob("*.py")
+    if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
+)
+
+
+def ended(monkeypatch: pytest.MonkeyPatch, name: str, *arguments: str) -> object:
+    """The status that ``python -m benchmarks.NAME`` ends with where neither torch nor a GPU is."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr(harness, "find_driver", lambda: Driver(missing="none is here"))
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    with pytest.raises(SystemExit) as ends:
+        runpy.run_module(f"benchmarks.{name}", run_name="__main__")
+    return ends.value.code
+
+
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_needs_neither_torch_nor_a_gpu(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(monkeypatch, name, "--help") == 0
+    out, error = capsys.readouterr()
+    assert out.startswith(f"usage: python -m benchmarks.{name}".removesuffix(".__main__"))
+    assert error == ""
+
+
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules")
+@pytest.mark.parametrize("name", sorted({*harness.NEEDS} - {"launch_cost", "sanitizer"}))
+def test_what_needs_a_gpu_says_so_in_a_line(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(monkeypatch, name) == 1
+    assert capsys.readouterr() == (
+        "", f"python -m benchmarks.{name}: it needs a GPU: none is here\n"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("gpu", "torch", "missing"),
+    [
+        ((8, 0), None, "some GPU is older than sm_90"),
+        ((9, 0), None, "torch is not installed: pip install torch"),
+        ((9, 0), False, "torch sees no GPU: install a build of it for CUDA"),
+        ((9, 0), True, ""),
+    ],
+)
+def test_what_a_machine_lacks(
+    gpu: tuple[int, int], torch: bool | None, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cuda = SimpleNamespace(is_available=lambda: torch)
+    module = SimpleNamespace(cuda=cuda, __spec__=SimpleNamespace(name="torch"))
+    monkeypatch.setitem(sys.modules, "torch", None if torch is None else module)
+    assert harness.NEEDS["narrow"].missing(Driver(gpus=(Gpu("some GPU", gpu),))) == missing
 
 
 def test_inputs_rotate_through_more_than_a_cache() -> None:
