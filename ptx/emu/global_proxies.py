@@ -94,17 +94,36 @@ class GlobalProxies:
         self._refuse_flying(region, index, lanes, does)
 
     def _refuse_flying(self, region: Region, index: Array, lanes: Array, does: str) -> None:
-        flying = self._tables(region).flying[index]
-        if flying.any():
-            row = int(np.argmax(flying.any(axis=1)))
-            word = int(flying[row].max())
+        self._refuse(
+            "in-flight",
+            f"this {does} memory that a bulk copy still writes: wait_group without .read waits "
+            "for that\n  the copy",
+            self._tables(region).flying, region, index, lanes,
+        )  # fmt: skip
+
+    def _refuse_unfenced(self, region: Region, index: Array, lanes: Array, does: str) -> None:
+        self._refuse(
+            "fence",
+            f"the copy {does} global memory that a store wrote, with no fence.proxy.async "
+            "between\n  the write",
+            self._tables(region).stored, region, index, lanes,
+        )  # fmt: skip
+
+    def _refuse(
+        self, kind: str, message: str, table: Array, region: Region, index: Array, lanes: Array
+    ) -> None:
+        """Raise the fault of the first position of an access whose granules the table has a word
+        of, with the granule and the place of the last of them."""
+        words = table[index]
+        if words.any():
+            row = int(np.argmax(words.any(axis=1)))
+            last = int(np.argmax(words[row]))
             raise AccessError(
-                "in-flight",
-                f"this {does} memory that a bulk copy still writes: wait_group without .read waits "
-                f"for that\n  the copy: {self._place(word)}",
+                kind,
+                f"{message}: {self._place(int(words[row, last]))}",
                 lane=int(lanes[row]),
                 position=row,
-                address=region.base + int(index[row, 0]) * self.granule,
+                address=region.base + int(index[row, last]) * self.granule,
                 allocation=f"in {region}",
             )
 
@@ -138,22 +157,9 @@ class GlobalProxies:
         if region.base not in self.log.tables:
             return
         index = granules(offsets, nbytes, self.granule)
-        self._refuse_flying(region, index, np.full(len(index), lane), f"copy {does}")
-        self._refuse_unfenced(region, index, lane, does)
-
-    def _refuse_unfenced(self, region: Region, index: Array, lane: int, does: str) -> None:
-        stored = self._tables(region).stored[index]
-        if stored.any():
-            row = int(np.argmax(stored.any(axis=1)))
-            word = int(stored[row].max())
-            raise AccessError(
-                "fence",
-                f"the copy {does} global memory that a store wrote, with no fence.proxy.async "
-                f"between\n  the write: {self._place(word)}",
-                lane=lane,
-                address=region.base + int(index[row, 0]) * self.granule,
-                allocation=f"in {region}",
-            )
+        lanes = np.full(len(index), lane)
+        self._refuse_flying(region, index, lanes, f"copy {does}")
+        self._refuse_unfenced(region, index, lanes, does)
 
     def send(
         self, region: Region, offsets: Array, nbytes: int, lane: int, group: int, reduces: bool
@@ -162,7 +168,7 @@ class GlobalProxies:
         index = granules(offsets, nbytes, self.granule)
         if reduces:
             if region.base in self.log.tables:
-                self._refuse_unfenced(region, index, lane, "changes")
+                self._refuse_unfenced(region, index, np.full(len(index), lane), "changes")
         else:
             self.use(region, offsets, nbytes, lane, "writes")
         word = int(self.traces.of(np.array([lane]), self.chunk.at)[0])

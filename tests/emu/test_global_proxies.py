@@ -73,6 +73,21 @@ AGAIN = """cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r8+256], 256;
 cp.async.bulk.commit_group;"""
 
 
+@pytest.mark.parametrize("thread", [7, 63])
+def test_the_word_at_fault_is_named(thread: int) -> None:
+    """Of 256 bytes one word is not passed on; or one is read that is still being written."""
+    memory = Memory()
+    address = memory.allocate(512)
+    rest = f"setp.ne.u32 %p2, %j, {thread};"
+    for kernel, message in (
+        (READ.format(written=f"{rest} @%p2 fence.proxy.async;", met=""), "a store wrote, with no"),
+        (WRITE.format(waits="", met=f"bar.sync 0; {rest} @%p2 ret;"), "a bulk copy still writes"),
+    ):
+        with pytest.raises(EmulatorFault, match=message) as caught:
+            run(kernel, [address], memory=memory, block=64)
+        assert caught.value.address == address + 4 * thread
+
+
 def write(waits: str, met: str = "bar.sync 0;", order: str | int = "fixed") -> None:
     """A copy stores, and 64 threads read what it has stored."""
     memory = Memory()
