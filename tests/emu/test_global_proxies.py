@@ -79,9 +79,13 @@ def test_the_word_at_fault_is_named(thread: int) -> None:
     memory = Memory()
     address = memory.allocate(512)
     rest = f"setp.ne.u32 %p2, %j, {thread};"
+    unfenced = READ.format(written=f"{rest} @%p2 fence.proxy.async;", met="")
+    flying = WRITE.format(
+        waits="cp.async.bulk.wait_group.read 0;", met=f"bar.sync 0; {rest} @%p2 ret;"
+    )
     for kernel, message in (
-        (READ.format(written=f"{rest} @%p2 fence.proxy.async;", met=""), "a store wrote, with no"),
-        (WRITE.format(waits="", met=f"bar.sync 0; {rest} @%p2 ret;"), "a bulk copy still writes"),
+        (unfenced, "a store wrote, with no fence"),
+        (flying, "a bulk copy still writes"),
     ):
         with pytest.raises(EmulatorFault, match=message) as caught:
             run(kernel, [address], memory=memory, block=64)
