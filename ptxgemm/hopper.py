@@ -197,10 +197,7 @@ def plan(
     Raises ``ValueError`` for shapes and types that do not match, and for integers scaled by a
     fraction.
     """
-    if (a.rows, b.columns, a.columns) != (c.rows, c.columns, b.rows):
-        raise ValueError(
-            f"A is {a.rows} x {a.columns}, B {b.rows} x {b.columns}, C {c.rows} x {c.columns}"
-        )
+    _require_matching(c, a, b)
     scaled = (alpha, beta) != (1.0, 0.0)
     tiling = tiling or choices.best(device, c, a, b, accumulate)
     if addend is not None and c.along == "rows":
@@ -209,6 +206,26 @@ def plan(
         usable_sms(device, tiling), c, a, b, scaled=scaled, accumulate=accumulate, tiling=tiling
     )
     before = Prepasses(device, stream, rooms)
+    a, b = _copied(before, made, a, b)
+    scale = _scale(made, c, addend, alpha, beta) if scaled else {}
+    if isinstance(made, Narrow):
+        launch = _narrow(device, made, c, a, b, scale, stream)
+    else:
+        launch = _product(device, made, c, a, b, scale, before)
+    return Plan(made, (*before.launches, launch), tuple(before.workspace))
+
+
+def _require_matching(c: Matrix, a: Matrix, b: Matrix) -> None:
+    if (a.rows, b.columns, a.columns) != (c.rows, c.columns, b.rows):
+        raise ValueError(
+            f"A is {a.rows} x {a.columns}, B {b.rows} x {b.columns}, C {c.rows} x {c.columns}"
+        )
+
+
+def _copied(
+    before: Prepasses, made: Tiling | Narrow, a: Matrix, b: Matrix
+) -> tuple[Matrix, Matrix]:
+    """A and B as the kernel reads them: as they lie, turned or padded in workspace."""
     if made.a_major == "k" and a.along != "columns":
         a = before.turn(a)
     if made.b_major == "k" and b.along != "rows":
@@ -218,12 +235,7 @@ def plan(
     if odd:
         padded = dict(zip(odd, before.pad(odd), strict=True))
         a, b = padded.get(a, a), padded.get(b, b)
-    scale = _scale(made, c, addend, alpha, beta) if scaled else {}
-    if isinstance(made, Narrow):
-        launch = _narrow(device, made, c, a, b, scale, stream)
-    else:
-        launch = _product(device, made, c, a, b, scale, before)
-    return Plan(made, (*before.launches, launch), tuple(before.workspace))
+    return a, b
 
 
 def compiled(device: Device, c: Matrix, a: Matrix, b: Matrix, *, scaled: bool) -> LoadedKernel:

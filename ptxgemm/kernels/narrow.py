@@ -15,7 +15,7 @@ less and 8% more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -84,40 +84,24 @@ def gemm(shape: Narrow, name: str = "narrow_gemm") -> Kernel:
     if shape.cluster > 1:
         k.reqnctapercluster(shape.cluster)
     given: dict[str, Reg] = dict(zip(parameters, k.params(), strict=True))
-    m, n, b_map = given["m"], given["n"], given["b_map"]
-    lines, length = (m, n) if shape.c_major == "n" else (n, m)
-    scale = None
-    if shape.scaled:
-        scale = Scale(*(given[one] for one in ("alpha", "beta", "old", "old_row")))
-    target = Target(given["c"], lines, length, given["pitch"], scale)
-
+    target = _target(shape, given)
     shared = k.mov.u32(k.dynamic_shared("shared", align=8 * LINE_BYTES))
     thread = k.mov.u32(k.tid.x)
-    loader = shape.multipliers
-    with k.when(k.setp.eq.u32(thread, loader)):
-        for map in (given.get("a_map"), b_map):
-            if map is not None:
-                k.prefetch.tensormap(map)
+    _prefetch_maps(k, shape, given, thread)
     ring = rings.ring(k, shape.stages)
     _start(k, shape, ring, thread)
-    work = _work(k, shape, ring, shared, n, given["depth"])
-    a = None
-    if shape.a_copy == "units":
-        a = Unaligned(given["a"], given["a_pitch"], m, given["depth"])
+    work = _work(k, shape, ring, shared, given["n"], given["depth"])
+    a = _unaligned(shape, given)
     # So far nothing was read or written that a launch before may have to do with.
     k.griddepcontrol.wait()
     k.griddepcontrol.launch_dependents()
-    with k.branch(k.setp.ge.u32(thread, loader)):
-        if a is not None:
-            _produce_units(k, work, a, b_map, thread - loader)
-        else:
-            with k.branch(k.setp.eq.u32(thread, loader)):
-                _produce(k, work, given["a_map"], b_map)
+    with k.branch(k.setp.ge.u32(thread, shape.multipliers)):
+        _fill(k, work, a, given, thread)
     with k.otherwise():
         _stage(k, shape, _multiply(k, work, a, thread), shared, thread)
     if shape.cluster > 1:
         _meet(k)
-    with k.branch(k.setp.lt.u32(thread, loader)):
+    with k.branch(k.setp.lt.u32(thread, shape.multipliers)):
         _write(k, work, target, thread)
     if shape.cluster > 1:
         _meet(k)  # shared memory lives until all have read it, and no copy finds it gone
@@ -136,6 +120,30 @@ def _parameters(shape: Narrow) -> dict[str, str]:
         number = "s32" if shape.out == "s32" else "f32"
         found |= {"alpha": number, "beta": number, "old": c, "old_row": "s64"}
     return found
+
+
+def _target(shape: Narrow, given: Mapping[str, Reg]) -> Target:
+    m, n = given["m"], given["n"]
+    lines, length = (m, n) if shape.c_major == "n" else (n, m)
+    scale = None
+    if shape.scaled:
+        scale = Scale(*(given[one] for one in ("alpha", "beta", "old", "old_row")))
+    return Target(given["c"], lines, length, given["pitch"], scale)
+
+
+def _unaligned(shape: Narrow, given: Mapping[str, Reg]) -> Unaligned | None:
+    """The A that is copied by units; None where it comes by tensor copies."""
+    if shape.a_copy == "tensor":
+        return None
+    return Unaligned(given["a"], given["a_pitch"], given["m"], given["depth"])
+
+
+def _prefetch_maps(k: Kernel, shape: Narrow, given: Mapping[str, Reg], thread: Reg) -> None:
+    """The first thread that loads fetches the tensor maps."""
+    with k.when(k.setp.eq.u32(thread, shape.multipliers)):
+        for name in ("a_map", "b_map"):
+            if name in given:
+                k.prefetch.tensormap(given[name])
 
 
 def _meet(k: Kernel) -> None:
@@ -177,6 +185,18 @@ def _work(k: Kernel, shape: Narrow, ring: Ring, shared: Reg, n: Reg, depth: Reg)
 
 
 # ---------------------------------------------------------------- the producer
+
+
+def _fill(
+    k: Kernel, work: Work, a: Unaligned | None, given: Mapping[str, Reg], thread: Reg
+) -> None:
+    """The threads that do not multiply: one of them by tensor copies, or all where A is `a`."""
+    first = work.shape.multipliers
+    if a is not None:
+        _produce_units(k, work, a, given["b_map"], thread - first)
+        return
+    with k.branch(k.setp.eq.u32(thread, first)):
+        _produce(k, work, given["a_map"], given["b_map"])
 
 
 def _produce(k: Kernel, work: Work, a_map: Reg, b_map: Reg) -> None:
