@@ -285,13 +285,22 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Addr:
-    """``[base+offset]``, or ``[base, {coordinates}]`` of a tensor map; `offset` counts bytes."""
+    """``[base+offset]``, or ``[base, {coordinates}]`` of a tensor map; `offset` counts bytes.
+
+    A register of 64 bits plus a number is an address already: one of that, ``Addr(at + 16, 4)``,
+    counts on.
+    """
 
     base: Reg | Symbol | Imm
     offset: int = 0
     coordinates: tuple[Operand, ...] | None = None
 
     def __post_init__(self) -> None:
+        base: Any = self.base
+        if type(base) is Addr and self.coordinates is None:
+            object.__setattr__(self, "offset", self.offset + base.offset)
+            object.__setattr__(self, "coordinates", base.coordinates)
+            object.__setattr__(self, "base", base.base)
         if type(self.base) is Symbol and self.base.offset:
             object.__setattr__(self, "offset", self.offset + self.base.offset)
             object.__setattr__(self, "base", self.base - self.base.offset)

@@ -142,6 +142,7 @@ def test_a_pointer_and_a_constant_make_an_address(k: Kernel) -> None:
     before = len(emitted(k))
     assert x + 8 == Addr(x, 8)
     assert x - 4 + 16 == Addr(x, 12)
+    assert Addr(x + 8, 4) == Addr(x, 12)
     assert len(emitted(k)) == before
     k.ld.global_.f32(x - 4)
     assert last(k) == "ld.global.f32 %f1, [%bd2+-4];"
