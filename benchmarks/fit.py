@@ -27,8 +27,12 @@ from ptxgemm.choose import Choice
 
 SMS = 132
 """Of the card that was measured."""
-GIVEN = ("FULL_US", "TURNING_US")
-"""Constants that these products say nothing of."""
+GIVEN = (
+    "FULL_US", "TURNING_US", "MULTIPLICATIONS_A_US", "SUSTAINED_A_US", "SHARED", "LIMIT_POWER",
+)  # fmt: skip
+"""Constants that these products say nothing of: what power allows shows in longer ones, and the
+multiplications of an SM are the unit of the rates.
+"""
 CONSTANTS = tuple(
     name for name, value in vars(cost).items() if isinstance(value, float) and name not in GIVEN
 )

@@ -2,6 +2,13 @@
 
 A matrix of any pitch and base gets rows of whole cache lines, and one that lies the wrong way for
 its type is transposed.
+
+A launch of its own, which goes at the card's speed of copying (35 of 241 us at 4097³ in bf16, on an
+H200), is the fastest that was found. Copied by the product's kernel itself, ahead of need, by the
+three warps of its loading warpgroup that have nothing else to do, 4097³ takes 284 to 391 us, and
+245 to 308 where nobody waits for a copy: they keep too little in flight, and compete with tensor
+copies for the L2 cache. To shift each tile on its way into shared memory would move every element
+as often as tiles use it, where this moves it once.
 """
 
 from __future__ import annotations

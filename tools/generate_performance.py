@@ -122,9 +122,17 @@ def _products(here: Sequence[Row]) -> str:
     return table(head, body)
 
 
+def random_products() -> list[Row]:
+    """Those that were recorded last. With those before them the model of the kernels' cost was
+    fitted, and chose otherwise itself.
+    """
+    found = rows("choices")
+    return [row for row in found if row["commit"] == found[-1]["commit"]]
+
+
 def choices() -> str:
     """Random products: what is chosen beside the fastest of all choices, and beside torch."""
-    found = latest(rows("choices"), "case", "type")
+    found = random_products()
     if not found:
         return ""
     body = []
@@ -393,7 +401,7 @@ def summary() -> str:
         ]
         if ratios:
             lines.append(ratio_line(title, ratios))
-    random = [row["torch"] / row["chosen"] for row in latest(rows("choices"), "case", "type")]
+    random = [row["torch"] / row["chosen"] for row in random_products()]
     singles = [r for r in latest(rows("tails"), "policy", "m", "n", "k") if r["policy"] == "auto"]
     products = latest((r for r in rows("fragments") if "case" in r), "case")
     even = [r["torch_over_us"] for r in singles if _even(r)]

@@ -222,7 +222,12 @@ def _copy(
 
 
 def _produce(k: Kernel, work: Work, a_map: Reg, b_map: Reg) -> None:
-    """One thread fills stage after stage."""
+    """One thread fills stage after stage.
+
+    It does not fetch what lies behind them into the L2 cache: an SM's copies are bound by the cache
+    lines that they touch, and tensor prefetches, four or eight K steps ahead, take as many again
+    (8192³ in bf16 1476 to 3366 us on an H200).
+    """
     tiling, ring, order = work.tiling, work.ring, work.order
     cursor = rings.filler(k)
     of_a, of_b = _shares(k, work)
