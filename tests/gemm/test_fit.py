@@ -57,7 +57,7 @@ def test_a_model_that_is_right_loses_nothing() -> None:
 
 
 def test_every_constant_of_the_model_takes_part() -> None:
-    assert {"MULTIPLICATIONS_A_US", "LINES_US", "NARROW_RATE", "UNITS_BYTES_A_US"} <= set(
+    assert {"PADDED_BYTES_A_US", "LINES_US", "NARROW_RATE", "UNITS_BYTES_A_US"} <= set(
         fit.CONSTANTS
     )
     assert len(fit.point()) == len(fit.CONSTANTS) + len(choose.CANDIDATES)
