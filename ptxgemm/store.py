@@ -13,13 +13,15 @@ from typing import Any
 from ptx.builder import Kernel
 from ptx.ir import Addr, Reg
 from ptxgemm import rounding
-from ptxgemm.tiling import ATOM_BYTES, LINE_BYTES, ROWS, WARPGROUP, Tiling
+from ptxgemm.tiling import ATOM_BYTES, LINE_BYTES, ROWS, SUMS_LIMIT, WARPGROUP, Tiling
 
 UNIT = 16
 """Bytes of the widest store."""
+SHARERS = 16
+"""Threads that store a row together."""
 TOGETHER = {1: 2, 2: 2, 4: 1}
 """By the bytes of an element, rows that half a warp has under way at once, so that it waits less
-for shared memory: as many as there are registers for beside 128 sums.
+for shared memory: as many as there are registers for beside 128 sums; beside more it is one.
 """
 
 
@@ -60,7 +62,9 @@ class Writer:
     barrier: Reg
     """The warpgroup's own barrier."""
     slots: tuple[Reg, ...]
-    """Where in the staged rows its first values go; see :func:`writer`."""
+    """Where it stages, in the first columns: its own values or, where stmatrix does that, the row
+    of a matrix that it points to; for tensor copies, in each unit of a swizzled line.
+    """
 
 
 def writer(k: Kernel, tiling: Tiling, warpgroup: Reg, thread: Reg, staging: Reg) -> Writer:
@@ -201,7 +205,7 @@ def _write_units(
     _stage_rows(k, tiling, writer, held)
     k.bar.warp.sync(0xFFFFFFFF)
 
-    half = lane >> 4
+    half, number = lane >> 4, writer.thread & (SHARERS - 1)
     first = k.mad.lo.u32(warp, 16, row)
     own, source = first + half, k.mad.lo.u32(k.mad.lo.u32(warp, 16, half), pitch, writer.staging)
     at = _address(k, target, own, column)
@@ -210,14 +214,15 @@ def _write_units(
     # one VIMNMX.RELU with both predicates in one register, which says the opposite.
     columns_left, rows_left = k.sub.s32(target.n, column), k.sub.s32(target.m, first)
     row_bytes = _clamped(k, columns_left, tiling.staged_columns) * size
-    together = TOGETHER[size]
+    together = TOGETHER[size] if tiling.accumulators <= SUMS_LIMIT else 1
+    places = [_landing(k, size) for _ in range(together)]
     turns = k.div.u32(_clamped(k, rows_left, 16) + (2 * together - 1), 2 * together)
     with k.branch(k.setp.gt.s32(rows_left, 0)), k.loop(0, turns, name="rows"):
         pieces = []
-        for _ in range(together):
+        for landing in places:
             exists = k.setp.lt.u32(own, target.m)
             length = k.selp.b32(row_bytes, 0, exists)
-            pieces += _row(k, size, lane, source, at, length)
+            pieces += _row(k, size, landing, number, source, at, length)
             k.add.u32(own, 2, out=own)
             k.add.u32(source, 2 * pitch, out=source)
             k.add.s64(at, step, out=at)
@@ -255,30 +260,52 @@ def _stage_rows(k: Kernel, tiling: Tiling, writer: Writer, held: Sequence[Reg]) 
         k.st.shared.b16(Addr(slot, 4 * index + below), held[index + 1])
 
 
-def _row(k: Kernel, size: int, lane: Reg, source: Reg, at: Reg, length: Reg) -> list[Piece]:
-    """A thread's pieces of a row of so many bytes, fetched from the shared address `source`, of
-    which 16 threads have all.
+@dataclass(frozen=True)
+class Landing:
+    """Registers for what a thread fetches of a row."""
+
+    words: tuple[Reg, ...]
+    """Of a whole unit: the two staged ones that it is put together of."""
+    elements: tuple[Reg, ...]
+    """Of the units at both ends."""
+
+
+def _landing(k: Kernel, size: int) -> Landing:
+    """Zeros in the later unit: ptxas 13.0 keeps a register that nothing but guarded instructions
+    write from the kernel's start on, and spills others for so many. With zeros in the earlier one
+    too it spills what is known of the schedule.
+    """
+    earlier = k.reg("b32", UNIT // 4)
+    later = (k.mov.b32(0) for _ in range(UNIT // 4))
+    elements = range(0, 2 * UNIT // size, SHARERS)
+    return Landing((*earlier, *later), tuple(k.reg(f"b{max(16, 8 * size)}") for _ in elements))
+
+
+def _row(
+    k: Kernel, size: int, landing: Landing, number: Reg, source: Reg, at: Reg, length: Reg
+) -> list[Piece]:
+    """Of a row of so many bytes, staged from the shared address `source` on, the pieces that the
+    thread of that number stores at `at`; 16 threads have all.
     """
     # The row lies from byte `start` to `end` of the units that it touches.
     start, units = k.cvt.u32.u64(at) & (UNIT - 1), k.and_.b64(at, -UNIT)
-    end, unit = start + length, (lane & 15) * UNIT
+    end, unit = start + length, number * UNIT
     whole = k.setp.ge.u32(unit, start) & k.setp.le.u32(unit + UNIT, end)
-    words = _unit(k, size, source + unit, start, whole)
+    words = _unit(k, size, landing.words, source + unit, start, whole)
     found = [Piece(whole, "st.global.v4.b32", units + k.cvt.u64.u32(unit), words)]
     each, last = UNIT // size, k.and_.b32(end, -UNIT)
     # Of a row within one unit, that unit is the last one.
     first_exists = k.setp.ne.u32(start, 0) & k.setp.ne.u32(last, 0)
     first_end = k.selp.b32(UNIT, 0, first_exists)
-    for number in range(max(1, 2 * each // 16)):
-        own = (lane & 15) + 16 * number if number else lane & 15
+    for turn, element in enumerate(landing.elements):
+        own = number + SHARERS * turn if turn else number
         in_last = k.setp.ge.u32(own, each)
         inside = (own & (each - 1)) * size
         place = k.selp.b32(last + inside, inside, in_last)
         limit = k.selp.b32(end, first_end, in_last)
         exists = k.setp.ge.u32(place, start) & k.setp.lt.u32(place, limit)
-        if 2 * each < 16:
+        if 2 * each < SHARERS:
             exists = exists & k.setp.lt.u32(own, 2 * each)
-        element = k.reg("b16" if size < 4 else "b32")
         staged = source + (place - start)
         with k.when(exists):
             k.op(f"ld.shared.b{8 * size}", staged, out=element)
@@ -287,14 +314,17 @@ def _row(k: Kernel, size: int, lane: Reg, source: Reg, at: Reg, length: Reg) -> 
     return found
 
 
-def _unit(k: Kernel, size: int, at: Reg, start: Reg, whole: Reg) -> tuple[Reg, ...]:
-    """The 16 bytes of a row that lie `start` before the shared address `at`, if `whole`."""
-    words: tuple[Reg, ...] = k.reg("b32", 8)
+def _unit(
+    k: Kernel, size: int, words: tuple[Reg, ...], at: Reg, start: Reg, whole: Reg
+) -> tuple[Reg, ...]:
+    """The 16 bytes of a row that lie `start` before the shared address `at`, if `whole`, by way of
+    `words`.
+    """
     low = at - k.selp.b32(UNIT, 0, k.setp.ne.u32(start, 0))
     with k.when(whole):
         k.ld.shared.v4.b32(low, out=words[:4])
         k.ld.shared.v4.b32(at, out=words[4:])
-    skipped = (UNIT - start) & (UNIT - 1)
+    skipped = k.sub.u32(0, start)  # modulo 16
     for count in (2, 1):
         by = k.setp.ne.u32(skipped & 4 * count, 0)
         words = tuple(

@@ -116,18 +116,18 @@ def _general(k: int) -> Any:
 
 def _hopper(
     m: int, n: int, k: int, tiling: Tiling | Narrow, kind: str = "bf16", launches: int = 1,
-    **options: Any,
+    out: str = "f32", **options: Any,
 ) -> Any:  # fmt: skip
     """Tensor copies and wgmma; odd rows are padded by a launch before, and a B whose type has to
     lie along K is turned. The second of two launches, an early one, writes what the first has.
     """
     device = ptx.device("emulator")
     a, b = _pair(m, n, k, warp_gemm.DTYPES[kind])
-    c = np.zeros((m, n), f4)
+    c = np.zeros((m, n), warp_gemm.DTYPES[out])
     arrays = [device.array(x) for x in (c, a, b)]
     matrices = [
         hopper.Matrix(array.pointer, *x.shape, x.shape[1], 1, kind)
-        for array, x, kind in zip(arrays, (c, a, b), ("f32", kind, kind), strict=True)
+        for array, x, kind in zip(arrays, (c, a, b), (out, kind, kind), strict=True)
     ]
     plan = hopper.plan(device, *matrices, tiling=tiling, **options)
     for _ in range(launches):
@@ -272,7 +272,8 @@ FAMILIES: dict[str, Family] = {
         ),
     ),
     "registers": Family("wgmma", lambda: _hopper(194, 132, 136, by_registers(64, 3, 1), "tf32")),
-    "rows": Family("wgmma", lambda: _hopper(264, 71, 248, Tiling(128, 64, stages=2))),
+    # Rows of half as many units as there are threads for each.
+    "rows": Family("wgmma", lambda: _hopper(264, 71, 248, Tiling(128, 64, stages=2), out="bf16")),
     "promoted": Family(
         "wgmma",
         lambda: _hopper(264, 72, 380, Tiling(128, 64, 2), "e4m3", accumulate="promoted"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import pytest
 
@@ -12,10 +13,13 @@ import ptx
 from ptx import sass
 from ptx.errors import PtxError
 from ptx.toolchain import find_tool
+from ptxgemm import choose
+from ptxgemm.choose import CANDIDATES
+from ptxgemm.cost import Candidate
 from ptxgemm.kernels.pad import pad
 from ptxgemm.kernels.turn import turn
 from ptxgemm.kernels.wgmma import gemm
-from ptxgemm.tiling import Tiling, by_registers
+from ptxgemm.tiling import Accumulate, Major, Tiling, by_registers
 
 PROMOTED = Tiling(
     128, 192, a="e4m3", b="e4m3", out="f32", b_major="k", accumulate="promoted", store="units",
@@ -55,6 +59,19 @@ KERNELS = {
     "fp8 to fp8": Tiling(128, 128, 6, a="e5m2", b="e5m2", out="e5m2", b_major="k", alternate=True),
     "promoted": Tiling(128, 192, a="e4m3", b="e4m3", b_major="k", accumulate="promoted"),
     "promoted, any": PROMOTED,
+    "promoted to bf16, any": replace(PROMOTED, out="bf16", scaled=False),
+    "half to fp8, any": Tiling(
+        64,
+        256,
+        a="f16",
+        b="f16",
+        out="e4m3",
+        accumulate="half",
+        alternate=True,
+        store="units",
+        scaled=True,
+        parts=2,
+    ),
     "int8": Tiling(a="s8", b="s8", out="s32", b_major="k"),
     "int8 to int8": Tiling(a="u8", b="s8", out="s8", b_major="k"),
     "int8 scaled": Tiling(a="s8", b="u8", out="s8", b_major="k", scaled=True, store="units"),
@@ -86,6 +103,7 @@ SELDOM = (
     "units f32",
     "half 256x256",
     "promoted, any",
+    "half to fp8, any",
     "fp8 to fp8",
     "int8 to int8",
     "int8 scaled",
@@ -150,6 +168,33 @@ def test_registers_and_warnings(name: str) -> None:
     assert info.registers <= 168
     assert "C75" not in cubin.log
     assert assembled(name).count("USETMAXREG") == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("candidates", "kind", "accumulate", "outs"),
+    [
+        (CANDIDATES, "bf16", "native", ("bf16", "f32", "e4m3")),
+        (CANDIDATES, "f16", "half", ("f16", "bf16", "f32", "e4m3")),
+        (CANDIDATES, "s8", "native", ("s32", "f32", "bf16", "s8")),
+        (choose.PROMOTED, "e4m3", "promoted", ("bf16", "f32", "e4m3")),
+    ],
+    ids=["float", "half", "integer", "promoted"],
+)
+def test_no_candidate_spills_on_the_way_to_any_c(
+    candidates: tuple[Candidate, ...], kind: str, accumulate: Accumulate, outs: tuple[str, ...]
+) -> None:
+    """By units, which takes the most registers; by one type of C of each size."""
+    b_major: Major = "k" if kind in ("s8", "e4m3") else "mn"
+    for one, out, scaled, parts in product(candidates, outs, (False, True), (1, 2)):
+        made = replace(
+            one.tiling, a=kind, b=kind, out=out, b_major=b_major, accumulate=accumulate,
+            store="units", scaled=scaled, parts=parts,
+        )  # fmt: skip
+        cubin = ptx.assemble(ptx.Module(gemm(made)), "sm_90a")
+        info = cubin.kernels["wgmma_gemm"]
+        assert (info.spill_stores, info.spill_loads, info.local_bytes) == (0, 0, 0), made
+        assert "C75" not in cubin.log, made
 
 
 def test_c_is_read_only_where_there_is_a_beta() -> None:
