@@ -293,10 +293,10 @@ def main(arguments: list[str]) -> int:
     if options.run:
         return launch_all(options.corpus[0], options.run[0], options.run[1:])
     path = options.sanitizer or shutil.which("compute-sanitizer") or USUAL
-    if not Path(path).exists():
-        print("compute-sanitizer is not on PATH, nor in /usr/local/cuda/bin; --sanitizer FILE")
-        return 1
     if options.tool != [EMULATOR]:
+        if not Path(path).exists():
+            print("compute-sanitizer is not on PATH, nor in /usr/local/cuda/bin; --sanitizer FILE")
+            return 1
         harness.require(parser, options.needs)
     sanitizer = Sanitizer(path, options.seconds)
     for name in options.corpus or CORPORA:

@@ -358,3 +358,12 @@ def test_the_page_names_false_alarms_and_what_did_not_run(tmp_path: Path) -> Non
 def test_without_a_record_the_page_says_so(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
     assert "has not been made yet" in generate_sanitizer.page(text, tmp_path / "none.jsonl")
+
+
+def test_the_emulator_alone_needs_no_other_tool(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["planted", "--only", "barrier_16", "--sanitizer", str(tmp_path / "none")]
+    assert sanitizer.main([*asked, "--tool", "emulator"]) == 0
+    assert "1 broken found, 1 mended clean" in capsys.readouterr().out
+    assert sanitizer.main(asked) == 1

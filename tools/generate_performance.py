@@ -136,7 +136,8 @@ def choices() -> str:
     if not found:
         return ""
     body = []
-    for title, multiple in (("64", 64), ("8, not of 64", 8), ("nothing", 1)):
+    kinds = {"multiples of 64": 64, "multiples of 8, not of 64": 8, "not of 8": 1}
+    for title, multiple in kinds.items():
         here = [row for row in found if _multiple(row["case"]) == multiple]
         if not here:
             continue
@@ -144,7 +145,7 @@ def choices() -> str:
         fastest = [row["chosen"] / min(row["us"].values()) for row in here]
         body.append(
             [
-                f"multiples of {title}",
+                title,
                 str(len(here)),
                 f"{geometric_mean(ratios):.2f}",
                 f"{ratios[len(ratios) // 10]:.2f}",
@@ -158,8 +159,8 @@ def choices() -> str:
     return f"""
 ## Random products
 
-M and N up to 8192, K up to 16384, one in eight with few rows, all layouts, in bf16; what the model
-of the kernels' cost chooses, beside torch and beside the fastest of all choices.
+M and N up to 8192, K up to 16384, some with fewer than 64 rows, all layouts, in bf16; what the
+model of the kernels' cost chooses, beside torch and beside the fastest of all choices.
 
 {table(head, body)}
 {source(found[-1])}"""
@@ -181,16 +182,19 @@ def narrow() -> str:
             row["type"],
             *(f"{row['us'][by]:.2f}" for by in ("torch", "modelled", "ptxgemm")),
             f"{row['us']['modelled'] / row['us']['ptxgemm']:.3f}",
+            f"`{row['commit']}`",
         ]
         for row in found
     ]
     head = ["M x N x K, layouts", "type", "torch us", "model's choice us", "fastest choice us",
-            "gain"]  # fmt: skip
+            "gain", "commit"]  # fmt: skip
     about = (
-        "`python -m ptxgemm tune` measures tiles where `matmul` goes by a model of their cost.\n"
-        "Choices that gained more than 1% are in the table that comes with the package."
+        "`python -m ptxgemm tune` measures tiles where `matmul` goes by a model of their cost,\n"
+        "and keeps the fastest; a table of such choices comes with the package (`ptxgemm/tuned`).\n"
+        "The model's choice is that of the model as it was at the commit."
     )
-    return f"\n## What tuning gains\n\n{about}\n\n{table(head, body)}\n" + source(found[-1])
+    sources = (source(row) for row in latest(found, "commit"))
+    return f"\n## What tuning gains\n\n{about}\n\n{table(head, body)}\n" + "".join(sources)
 
 
 def fragments() -> str:
@@ -412,7 +416,7 @@ def summary() -> str:
     for title, ratios in (
         ("bf16, random sizes and layouts (wgmma)", random),
         ("float32, squares of 512 to 8192 (FFMA)", even),
-        ("float32, sizes that are multiples of nothing (FFMA)", odd),
+        ("float32, sizes that are no multiples of 32 (FFMA)", odd),
         ("float64, 4096x4096x4096 and 4095x4097x1023 (mma.sync)", doubles),
     ):
         if ratios:

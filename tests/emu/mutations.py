@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+import argparse
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -133,8 +133,17 @@ def noticed(family: str, text: str, mutation: Mutation) -> str:
     return ""
 
 
-def main(families: list[str]) -> None:
-    for family in families or FAMILIES:
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.emu.mutations",
+        description="How the emulator notices each line that is left out of a shipped kernel.",
+    )
+    known = ", ".join(FAMILIES)
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"all, or of {known}")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.families) - set(FAMILIES):
+        parser.error(f"there is no family {min(unknown)}; there are {known}")
+    for family in options.families or FAMILIES:
         text = kernel_text(family)
         for mutation in mutations(text):
             found = noticed(family, text, mutation)
@@ -142,4 +151,4 @@ def main(families: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
