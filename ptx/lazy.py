@@ -11,12 +11,16 @@ from typing import Any
 def public(
     package: str, home: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a package, `home` having the module of each name."""
+    """``__getattr__`` and ``__dir__`` of a package, `home` having the module of each name; a
+    submodule is at home in itself.
+    """
 
     def load(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(home[name]), name)
+        value = importlib.import_module(home[name])
+        if home[name] != f"{package}.{name}":
+            value = getattr(value, name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -8,6 +8,7 @@ from ptx import __version__ as __version__
 from ptx.lazy import public
 
 if TYPE_CHECKING:
+    from ptxgemm import hopper
     from ptxgemm.api import Plan, gemm, matmul, plan, sgemm
     from ptxgemm.packing import pack_bits, pack_int4
     from ptxgemm.shape import SEED, Shape
@@ -19,6 +20,7 @@ _HOME = {
     "Shape": "ptxgemm.shape",
     "Tail": "ptxgemm.tail",
     "gemm": "ptxgemm.api",
+    "hopper": "ptxgemm.hopper",
     "matmul": "ptxgemm.api",
     "pack_bits": "ptxgemm.packing",
     "pack_int4": "ptxgemm.packing",
@@ -32,6 +34,7 @@ __all__ = [
     "Shape",
     "Tail",
     "gemm",
+    "hopper",
     "matmul",
     "pack_bits",
     "pack_int4",

@@ -22,6 +22,7 @@ from ptx.dtypes import dtype_of
 from ptxgemm.arrays import Layout, contiguous
 from ptxgemm.calls import Call, bound, known, manner, multiply, repeated, run, signature
 from ptxgemm.frameworks import family_of
+from ptxgemm.given import PLAIN, scalar, whole
 from ptxgemm.kernels import simt
 from ptxgemm.loading import loaded
 from ptxgemm.packing import Packed, packed_matmul
@@ -105,17 +106,6 @@ def gemm(
     return multiply(a, b, c, out, asked, stream)
 
 
-PLAIN = (float, int)
-
-
-def scalar(name: str, value: Any) -> float:
-    """A real number of Python's or numpy's. Raises TypeError for anything else."""
-    kind = getattr(getattr(value, "dtype", None), "kind", "")
-    if isinstance(value, (int, float)) or (kind in "iufV" and getattr(value, "shape", 0) == ()):
-        return float(value)
-    raise TypeError(f"{name} is {value!r}; expected a real number")
-
-
 class Plan:
     """One product, chosen and compiled once; as :func:`plan` makes it.
 
@@ -128,9 +118,7 @@ class Plan:
         if self.dtype not in CANDIDATES:
             raise TypeError(f"dtype is {self.dtype}; products take {', '.join(CANDIDATES)}")
         for name, size in (("m", m), ("n", n), ("k", k), *(("batch", one) for one in batch)):
-            if isinstance(size, bool) or not hasattr(size, "__index__"):
-                raise TypeError(f"{name} is {size!r}; expected an integer")
-            if size < 0:
+            if whole(name, size) < 0:
                 raise ValueError(f"{name} is {size}; expected 0 or more")
         self.manner = asked
         self.device = ptx.device(asked.device)

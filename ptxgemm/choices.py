@@ -116,7 +116,10 @@ def decoded(fields: dict[str, Any]) -> Choice:
     known = KINDS.get(kind)
     if known is None or set(rest) != set(known[1]):
         raise ValueError(f"{fields} is no choice of tiles")
-    return by_registers(**rest) if kind == "registers" else known[0](**rest)
+    try:
+        return by_registers(**rest) if kind == "registers" else known[0](**rest)
+    except TypeError as error:
+        raise ValueError(f"{fields} is no choice of tiles: {error}") from None
 
 
 def shown(choice: Choice) -> str:

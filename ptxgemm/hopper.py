@@ -8,9 +8,11 @@ from typing import Any
 
 from ptx.builder import Kernel
 from ptx.devices import Array, Device, LoadedKernel
+from ptx.dtypes import PTX
 from ptx.tensormap import ALIGNMENT, TensorMap
 from ptxgemm import choices, cut, narrowing
 from ptxgemm.counters import from_zero
+from ptxgemm.given import PLAIN, kept, make_whole, scalar, whole
 from ptxgemm.kernels import narrow, wgmma
 from ptxgemm.loading import loaded
 from ptxgemm.narrow import Narrow
@@ -33,6 +35,14 @@ PROMOTION, ODD_PROMOTION = 256, 128
 """Bytes that the L2 cache fetches at least for a tensor copy, of lines that start at multiples of
 128 bytes, and of others: those take 15 to 20% longer with 256 (measured on an H200).
 """
+HELD = {name: dtype for dtype, name in PTX.items() if not dtype.startswith("complex")} | {
+    "tf32": "float32"
+}
+"""The dtype of arrays of an element, by numpy's and ml_dtypes' names."""
+KNOWN = tuple({**ELEMENTS, **OUT_BYTES})
+"""What elements there are."""
+EXTENTS = ("address", "rows", "columns", "row_stride", "column_stride")
+"""Fields of a matrix that are integers."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +58,9 @@ class Matrix:
     """A key of :data:`ptxgemm.tiling.ELEMENTS` or of ``OUT_BYTES``."""
 
     def __post_init__(self) -> None:
-        if self.element not in (*ELEMENTS, *OUT_BYTES):
-            raise ValueError(f"element is {self.element!r}; there is no kernel for it")
+        if self.element not in KNOWN:
+            raise ValueError(f"element is {self.element!r}; expected {', '.join(KNOWN)}")
+        make_whole(self, EXTENTS)
         if self.rows < 1 or self.columns < 1:
             raise ValueError(f"a matrix of {self.rows} x {self.columns} has no elements")
         if self.address % self.bytes:
@@ -68,9 +79,36 @@ class Matrix:
 
     @staticmethod
     def of(array: Array, element: str, pitch: int | None = None) -> Matrix:
-        """A row-major array of two dimensions of the device, rows `pitch` elements apart."""
+        """A row-major array of two dimensions of the device, rows `pitch` elements apart.
+
+        Its dtype is that of `element`, or for floats unsigned integers or bytes of their size. A
+        pitch of more than a row reaches into what is allocated behind the array.
+
+        Raises TypeError for another dtype and for what is no array of a device, ValueError for
+        other dimensions and for rows that end beyond what is allocated.
+        """
+        kept("array", array, (Array,), "an array of a device, as device.array makes it")
+        if array.ndim != 2:
+            raise ValueError(f"the array has shape {array.shape}; expected two dimensions")
         rows, columns = array.shape
-        return Matrix(array.pointer, rows, columns, pitch or columns, 1, element)
+        pitch = columns if pitch is None else whole("pitch", pitch)
+        made = Matrix(array.pointer, rows, columns, pitch, 1, element)
+        dtype = HELD[element]
+        bits = 8 * made.bytes
+        raw = () if "int" in dtype else (f"uint{bits}", f"void{bits}")
+        if array.dtype.name not in (dtype, *raw):
+            raise TypeError(
+                f"the array has dtype {array.dtype.name}; {element} expects "
+                f"{' or '.join((dtype, *raw))}"
+            )
+        end = ((rows - 1) * pitch + columns) * made.bytes
+        held = array.storage.nbytes - array.offset
+        if end > held:
+            raise ValueError(
+                f"pitch is {pitch}; {rows} rows of {columns} take {end} bytes, and the array has "
+                f"{held}"
+            )
+        return made
 
     @property
     def bytes(self) -> int:
@@ -159,6 +197,9 @@ class Addend:
     row_stride: int
     column_stride: int
 
+    def __post_init__(self) -> None:
+        make_whole(self, ("address", "row_stride", "column_stride"))
+
     @property
     def transposed(self) -> Addend:
         return Addend(self.address, self.column_stride, self.row_stride)
@@ -194,10 +235,17 @@ def plan(
     to all with the same `rooms`. What shares them must run one after another, as it does on one
     stream; CUDA graphs captured on it and replayed at the same time would write over each other's.
 
+    C must share no memory with A or B, which is not checked.
+
     Raises ``ValueError`` for shapes and types that do not match, and for integers scaled by a
-    fraction.
+    fraction; ``TypeError`` for arguments of another kind.
     """
+    _require_kinds(device, c, a, b, addend, tiling, rooms)
     _require_matching(c, a, b)
+    if type(alpha) not in PLAIN:
+        alpha = scalar("alpha", alpha)
+    if type(beta) not in PLAIN:
+        beta = scalar("beta", beta)
     scaled = (alpha, beta) != (1.0, 0.0)
     tiling = tiling or choices.best(device, c, a, b, accumulate)
     if addend is not None and c.along == "rows":
@@ -215,10 +263,33 @@ def plan(
     return Plan(made, (*before.launches, launch), tuple(before.workspace))
 
 
+def _require_kinds(
+    device: Any, c: Any, a: Any, b: Any, addend: Any, tiling: Any, rooms: Any
+) -> None:
+    kept("device", device, (Device,), 'one of ptx.device, as ptx.device("emulator")')
+    for name, one in (("c", c), ("a", a), ("b", b)):
+        kept(name, one, (Matrix,), "a Matrix, as Matrix.of(array, element)")
+    none = type(None)
+    kept("addend", addend, (Addend, none), "an Addend or None")
+    kept(
+        "tiling", tiling, (Tiling, Narrow, none), "a Tiling, as Tiling(128, 256), a Narrow or None"
+    )
+    kept("rooms", rooms, (Rooms, none), "Rooms or None")
+
+
 def _require_matching(c: Matrix, a: Matrix, b: Matrix) -> None:
     if (a.rows, b.columns, a.columns) != (c.rows, c.columns, b.rows):
+        differ = ", ".join(
+            f"{extent} is {one} in {left}, {other} in {right}"
+            for extent, one, left, other, right in (
+                ("M", a.rows, "A", c.rows, "C"), ("N", b.columns, "B", c.columns, "C"),
+                ("K", a.columns, "A", b.rows, "B"),
+            )
+            if one != other
+        )  # fmt: skip
         raise ValueError(
-            f"A is {a.rows} x {a.columns}, B {b.rows} x {b.columns}, C {c.rows} x {c.columns}"
+            f"A is {a.rows} x {a.columns}, B {b.rows} x {b.columns}, C {c.rows} x {c.columns}: "
+            f"{differ}"
         )
 
 
@@ -319,7 +390,7 @@ def _scale(
     number: type[int] | type[float] = float
     if made.out == "s32":
         number = int
-        if alpha != int(alpha) or beta != int(beta):
+        if not all(float(one).is_integer() for one in (alpha, beta)):
             raise ValueError(f"sums of s32 are multiplied by integers, not {alpha} and {beta}")
     return {
         "alpha": number(alpha), "beta": number(beta), "old": old.address,

@@ -12,18 +12,19 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from ptx.isa import resolve
+from ptxgemm.given import make_whole
 from ptxgemm.tiling import (
     ATOM_BYTES,
-    BARRIER_BYTES,
     LINE_BYTES,
     OUT_BYTES,
+    ROOM_BYTES,
     ROWS,
-    SHARED_LIMIT_BYTES,
     SUMS_LIMIT,
     WARPGROUP,
     WIDEST,
     Major,
     Tiling,
+    room_for,
 )
 from ptxgemm.tma import Operand
 
@@ -37,6 +38,8 @@ CLUSTER_LIMIT = 8
 """CTAs of a cluster that every Hopper GPU can have."""
 VECTOR = 4
 """Sums that a thread fetches and writes at once."""
+COUNTS = ("tile_m", "tile_n", "stages", "depth", "parts", "peers", "width")
+"""Fields of a narrow shape that are integers."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,7 @@ class Narrow:
     """Whether there are alpha and beta; else C = A B."""
 
     def __post_init__(self) -> None:
+        make_whole(self, COUNTS)
         for name, value, known in (
             ("tile_m", self.tile_m, tuple(WARPGROUPS)), ("depth", self.depth, (1, 2, 4)),
             ("a_copy", self.a_copy, ("tensor", "units")), ("c_major", self.c_major, ("m", "n")),
@@ -142,10 +146,11 @@ class Narrow:
             )
         if self.stages < 2:
             raise ValueError(f"stages is {self.stages}; at least 2")
-        if self.shared_bytes + BARRIER_BYTES > SHARED_LIMIT_BYTES:
+        if self.shared_bytes > ROOM_BYTES:
+            most = ROOM_BYTES // self.stage_bytes
             raise ValueError(
                 f"{self.stages} stages of {self.stage_bytes} bytes and {self.staging_bytes} for "
-                f"the sums take {self.shared_bytes}; a CTA has {SHARED_LIMIT_BYTES - BARRIER_BYTES}"
+                f"the sums take {self.shared_bytes}; a CTA has {ROOM_BYTES}, {room_for(most)}"
             )
 
     # ------------------------------------------------------------ types

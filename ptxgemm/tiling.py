@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ptx.geometry import PORTABLE_CLUSTER
+from ptxgemm.given import make_whole
 
 ROWS = 64
 """Rows of one wgmma, and columns of a 128-byte line of 16-bit elements."""
@@ -25,6 +26,8 @@ SHARED_LIMIT_BYTES = 227 * 1024
 """What a CTA can have on Hopper."""
 BARRIER_BYTES = 1024
 """Set aside for mbarriers: dynamic shared memory starts at the next multiple of an atom."""
+ROOM_BYTES = SHARED_LIMIT_BYTES - BARRIER_BYTES
+"""What is left for stages and sums."""
 SUMS_LIMIT, PROMOTED_LIMIT = 128, 192
 """Accumulators of a thread, and of one that has them twice: with two consumer warpgroups 232
 registers are left to each thread. 192 sums of its own leave too few for odd stores.
@@ -61,6 +64,17 @@ saturated, and the other types, and a scaled ``s8``, by way of float32."""
 Major = Literal["k", "mn"]
 Store = Literal["tensor", "units", "vectors", "elements"]
 Accumulate = Literal["native", "half", "promoted"]
+
+
+COUNTS = (
+    "tile_m", "tile_n", "stages", "cluster", "group", "cluster_n", "parts", "last_slices",
+)  # fmt: skip
+"""Fields of a tiling that are integers."""
+
+
+def room_for(stages: int) -> str:
+    """How many stages a CTA has room for, to be told."""
+    return f"room for {stages}" if stages > 1 else "too few for the 2 that a product takes"
 
 
 @dataclass(frozen=True)
@@ -108,6 +122,7 @@ class Tiling:
     """Slices of the last K step that are multiplied, all or those that hold data."""
 
     def __post_init__(self) -> None:
+        make_whole(self, COUNTS)
         self._check_types()
         rows = 2 * ROWS if self.halves_rows else ROWS
         if self.tile_m % rows or self.tile_m < rows:
@@ -137,10 +152,11 @@ class Tiling:
             raise ValueError(f"last_slices is {self.last_slices}; a K step has 1 to {SLICES}")
         if self.stages < 2 or self.group < 1:
             raise ValueError(f"stages is {self.stages} and group {self.group}; at least 2 and 1")
-        if self.shared_bytes + BARRIER_BYTES > SHARED_LIMIT_BYTES:
+        if self.shared_bytes > ROOM_BYTES:
+            most = (ROOM_BYTES - self.staging_bytes) // self.stage_bytes
             raise ValueError(
                 f"{self.stages} stages of {self.stage_bytes} bytes and {self.staging_bytes} for C "
-                f"are {self.shared_bytes}; a CTA has {SHARED_LIMIT_BYTES - BARRIER_BYTES}"
+                f"are {self.shared_bytes}; a CTA has {ROOM_BYTES}, {room_for(most)}"
             )
 
     def _check_types(self) -> None:
@@ -150,9 +166,10 @@ class Tiling:
             ("b_major", self.b_major, ("k", "mn")),
             ("store", self.store, ("tensor", "units", "vectors", "elements")),
             ("accumulate", self.accumulate, ("native", "half", "promoted")),
+            ("alternate", self.alternate, (False, True)), ("scaled", self.scaled, (False, True)),
         ):  # fmt: skip
             if value not in known:
-                raise ValueError(f"{name} is {value!r}; expected {', '.join(known)}")
+                raise ValueError(f"{name} is {value!r}; expected {', '.join(map(str, known))}")
         pairs = ({"e4m3", "e5m2"}, {"s8", "u8"})
         if self.a != self.b and {self.a, self.b} not in pairs:
             raise ValueError(f"wgmma multiplies no {self.a} by {self.b}")
