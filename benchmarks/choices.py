@@ -81,11 +81,14 @@ def contenders(device: Device, product: Product) -> dict[str, Choice]:
     candidate the number of parts that the model likes best.
     """
     ranked = choices.ranked(device.sm_count, product)
+    liked: dict[Tiling, Tiling] = {}
+    for one in ranked:
+        if isinstance(one, Tiling):
+            liked.setdefault(replace(one, parts=1), one)
     wanted: list[Choice] = [ranked[0]]
     for candidate in choose.CANDIDATES:
         wanted += (replace(candidate.tiling, parts=parts) for parts in PARTS)
-        cut = (one for one in ranked if isinstance(one, Tiling))
-        wanted.append(next(one for one in cut if replace(one, parts=1) == candidate.tiling))
+        wanted.append(liked[candidate.tiling])
     shapes: dict[tuple[int, ...], Narrow] = {}
     for one in ranked:
         if isinstance(one, Narrow):

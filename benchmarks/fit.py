@@ -11,7 +11,6 @@ constants are printed, to be put into the code by hand.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import statistics
@@ -131,13 +130,10 @@ def fit(known: Sequence[Known], rounds: int) -> Point:
     return here
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.fit", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+def main(arguments: list[str] | None = None) -> int:
+    parser = harness.parser("fit", __doc__, record=False)
     parser.add_argument("--rounds", type=at_least(1), default=10, metavar="N")
-    options = parser.parse_args()
+    options = harness.asked(parser, arguments)
     known = recorded((harness.RESULTS / "choices.jsonl").read_text(encoding="utf-8").splitlines())
     others, fitted = known[::LEFT_OUT], [one for i, one in enumerate(known) if i % LEFT_OUT]
     told = f"{len(fitted)} products {{:.3f}}, {len(others)} others {{:.3f}}"

@@ -170,18 +170,25 @@ def _stage_line(
 ) -> None:
     """64 rows of 128 bytes, swizzled as the copy engine reads them."""
     for u, slot in enumerate(writer.slots):
-        upper, lower = Addr(slot, offset), Addr(slot, offset + ATOM_BYTES)
-        if tiling.out_bytes == 4:
-            a, b, c, d = held[4 * u : 4 * u + 4]
-            k.st.shared.v2.b32(upper, (a, b))
-            k.st.shared.v2.b32(lower, (c, d))
-        elif tiling.out_bytes == 2:
-            k.stmatrix.sync.aligned.m8n8.x4.shared.b16(upper, held[4 * u : 4 * u + 4])
-        else:
-            for number, value in enumerate(held[4 * u : 4 * u + 4]):
-                block, below = divmod(number, 2)
-                at = lower if below else upper
-                k.st.shared.b16(Addr(at.base, at.offset + 8 * block), value)
+        _stage_four(k, tiling, Addr(slot, offset), ATOM_BYTES, held[4 * u : 4 * u + 4])
+
+
+def _stage_four(k: Kernel, tiling: Tiling, upper: Addr, below: int, held: Sequence[Reg]) -> None:
+    """Four registers of what C holds, at a thread's place in the upper eight rows and so many bytes
+    below it in the lower ones.
+    """
+    lower = Addr(upper.base, upper.offset + below)
+    if tiling.out_bytes == 4:
+        a, b, c, d = held
+        k.st.shared.v2.b32(upper, (a, b))
+        k.st.shared.v2.b32(lower, (c, d))
+    elif tiling.out_bytes == 2:
+        k.stmatrix.sync.aligned.m8n8.x4.shared.b16(upper, held)
+    else:
+        for number, value in enumerate(held):
+            block, in_lower = divmod(number, 2)
+            at = lower if in_lower else upper
+            k.st.shared.b16(Addr(at.base, at.offset + 8 * block), value)
 
 
 # ---------------------------------------------------------------- units of 16 bytes
@@ -243,21 +250,10 @@ class Piece:
 
 def _stage_rows(k: Kernel, tiling: Tiling, writer: Writer, held: Sequence[Reg]) -> None:
     """A warp's 16 rows."""
-    slot, below = writer.slots[0], 8 * tiling.staging_pitch
-    if tiling.out_bytes == 2:
-        for index in range(0, len(held), 4):
-            four = held[index : index + 4]
-            k.stmatrix.sync.aligned.m8n8.x4.shared.b16(Addr(slot, 8 * index), four)
-        return
-    if tiling.out_bytes == 4:
-        for index in range(0, len(held), 4):
-            a, b, c, d = held[index : index + 4]
-            k.st.shared.v2.b32(Addr(slot, 8 * index), (a, b))
-            k.st.shared.v2.b32(Addr(slot, 8 * index + below), (c, d))
-        return
-    for index in range(0, len(held), 2):
-        k.st.shared.b16(Addr(slot, 4 * index), held[index])
-        k.st.shared.b16(Addr(slot, 4 * index + below), held[index + 1])
+    step, below = 16 if tiling.out_bytes == 1 else 32, 8 * tiling.staging_pitch
+    for u in range(len(held) // 4):
+        upper = Addr(writer.slots[0], step * u)
+        _stage_four(k, tiling, upper, below, held[4 * u : 4 * u + 4])
 
 
 @dataclass(frozen=True)
